@@ -1,0 +1,12 @@
+import type { Command } from 'commander'
+import { openLab } from './open.ts'
+
+export function crashCommand(parent: Command): void {
+  parent
+    .command('crash')
+    .description('end all processes of a host at once; its disk keeps what the kernel had taken in')
+    .argument('<host>')
+    .action(async (name: string, _options: unknown, command: Command) => {
+      await (await (await openLab(command)).host(name)).crash()
+    })
+}

@@ -1,0 +1,11 @@
+import type { Command } from 'commander'
+import { openLab } from './open.ts'
+
+export function downCommand(parent: Command): void {
+  parent
+    .command('down')
+    .description('take the lab off the machine, whatever state it is in')
+    .action(async (_options: unknown, command: Command) => {
+      await (await openLab(command)).down()
+    })
+}

@@ -1,0 +1,14 @@
+import type { Command } from 'commander'
+import { openLab } from './open.ts'
+
+export function fillDiskCommand(parent: Command): void {
+  parent
+    .command('fill-disk')
+    .description('take all room on a host’s disk (needs up --disk loop)')
+    .argument('<host>')
+    .option('--empty', 'give the room back')
+    .action(async (name: string, options: { empty?: true }, command: Command) => {
+      const host = await (await openLab(command)).host(name)
+      await (options.empty === true ? host.emptyDisk() : host.fillDisk())
+    })
+}

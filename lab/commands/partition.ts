@@ -1,0 +1,18 @@
+import type { Command } from 'commander'
+import { openLab } from './open.ts'
+
+export function partitionCommand(parent: Command): void {
+  parent
+    .command('partition')
+    .description('cut a host off from others (default: from all), both ways')
+    .argument('<host>')
+    .argument('[others...]')
+    .option('--one-way', 'only what the host sends is lost; it still hears the others')
+    .action(async (name: string, others: string[], options: { oneWay?: true }, command: Command) => {
+      const lab = await openLab(command)
+      const host = await lab.host(name)
+      const all = (await lab.hosts()).filter((other) => other.name !== name)
+      const cut = others.length === 0 ? all : await Promise.all(others.map(async (other) => lab.host(other)))
+      await lab.partition(host, cut, { oneWay: options.oneWay === true })
+    })
+}

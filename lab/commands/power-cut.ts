@@ -1,0 +1,12 @@
+import type { Command } from 'commander'
+import { openLab } from './open.ts'
+
+export function powerCutCommand(parent: Command): void {
+  parent
+    .command('power-cut')
+    .description('crash a host and lose all that it had not synced (needs up --disk loop)')
+    .argument('<host>')
+    .action(async (name: string, _options: unknown, command: Command) => {
+      await (await (await openLab(command)).host(name)).powerCut()
+    })
+}

@@ -1,0 +1,12 @@
+import type { Command } from 'commander'
+import { openLab } from './open.ts'
+
+export function startCommand(parent: Command): void {
+  parent
+    .command('start')
+    .description('start a host again after crash or power-cut')
+    .argument('<host>')
+    .action(async (name: string, _options: unknown, command: Command) => {
+      await (await openLab(command)).start(name)
+    })
+}

@@ -1,0 +1,35 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { DiskKind } from '../hosts/disk.ts'
+import { openLab } from './open.ts'
+
+export function upCommand(parent: Command): void {
+  parent
+    .command('up')
+    .description('make and start hosts; those that run are left as they are')
+    .argument('<hosts...>', 'how many (h1, h2, ...), or their names')
+    .addOption(
+      new Option('--disk <kind>', 'loop: a disk of its own, for power cuts and disk faults')
+        .choices(['directory', 'loop'])
+        .default('directory'),
+    )
+    .option('--disk-size <gigabytes>', 'size of a loop disk', positiveInteger, 20)
+    .action(async (wanted: string[], options: { disk: DiskKind; diskSize: number }, command: Command) => {
+      const lab = await openLab(command)
+      const hosts = await lab.up(hostNames(wanted), { disk: options.disk, diskGigabytes: options.diskSize })
+      for (const host of hosts) process.stdout.write(`${host.name}  ${host.address}\n`)
+    })
+}
+
+/** `3` is h1, h2, h3; anything else is taken as names. */
+export function hostNames(wanted: readonly string[]): readonly string[] {
+  const count = wanted.length === 1 ? Number(wanted[0]) : Number.NaN
+  return Number.isInteger(count) && count > 0
+    ? Array.from({ length: count }, (_, index) => `h${index + 1}`)
+    : wanted
+}
+
+export function positiveInteger(text: string): number {
+  const value = Number(text)
+  if (Number.isInteger(value) && value > 0) return value
+  throw new InvalidArgumentError('a whole number above 0 is needed')
+}

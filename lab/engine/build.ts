@@ -1,0 +1,111 @@
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Argv, run } from '../../src/kit/command.ts'
+import { HyperkubeError } from '../../src/kit/errors.ts'
+import { exists } from '../../src/kit/files.ts'
+import type { Report } from '../report.ts'
+import { type Part, type Program, partId } from './parts.ts'
+import {
+  type Arch,
+  cBuild,
+  goBuild,
+  goEnvironment,
+  moduleDirectory,
+  programFile,
+  recipeKey,
+} from './recipe.ts'
+
+export interface BuiltPart {
+  readonly part: Part
+  readonly arch: Arch
+  /** Holds one file per program. */
+  readonly directory: string
+}
+
+export interface BuildOptions {
+  readonly cache: string
+  readonly report: Report
+  readonly signal?: AbortSignal
+}
+
+export function machineArch(): Arch {
+  if (process.arch === 'x64') return 'amd64'
+  if (process.arch === 'arm64') return 'arm64'
+  throw new HyperkubeError('LAB_ARCH', `the lab does not run on ${process.arch}`, {
+    hint: 'use a machine with an x64 or arm64 processor',
+  })
+}
+
+/** Builds what is not in the cache yet, one part after the other: each one already uses all cores. */
+export async function buildEngine(parts: readonly Part[], options: BuildOptions): Promise<BuiltPart[]> {
+  const compiler = (await run(['go', 'env', 'GOVERSION'])).stdout.trim()
+  const built: BuiltPart[] = []
+  for (const part of parts) built.push(await buildPart(part, compiler, options))
+  return built
+}
+
+async function buildPart(part: Part, compiler: string, options: BuildOptions): Promise<BuiltPart> {
+  const arch = machineArch()
+  const engine = join(options.cache, 'engine')
+  const key = await recipeKey(part, arch, compiler)
+  const directory = join(engine, `${partId(part)}-${arch}-${key}`)
+  const built = { part, arch, directory }
+  if (await exists(directory)) return built
+
+  await mkdir(engine, { recursive: true })
+  const unfinished = await mkdtemp(join(engine, '.building-'))
+  try {
+    await options.report.step(`build ${partId(part)}`, async (note) =>
+      compile(part, arch, unfinished, note, options.signal),
+    )
+    // Only a whole part ever bears its name, so a build that was cut off is simply built again.
+    await rename(unfinished, directory).catch(async (error: unknown) => {
+      if (!(await exists(directory))) throw error
+    })
+  } catch (cause) {
+    throw new HyperkubeError('ENGINE_PART_FAILED', 'the part could not be built', {
+      component: partId(part),
+      hint: `npm run lab -- engine ${partId(part)}`,
+      cause,
+    })
+  } finally {
+    await rm(unfinished, { recursive: true, force: true })
+  }
+  return built
+}
+
+async function compile(
+  part: Part,
+  arch: Arch,
+  into: string,
+  note: (text: string) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let packages = 0
+  const options = {
+    cwd: moduleDirectory(part),
+    env: { ...process.env, ...goEnvironment(part, arch) },
+    ...(signal === undefined ? {} : { signal }),
+    onLine: (line: string) => note(`${++packages} packages, ${line}`),
+  }
+  const commands: readonly Argv[] = part.language === 'c' ? await cCommands(part, into) : goBuild(part, into)
+  for (const command of commands) await run(command, options)
+}
+
+async function cCommands(part: Part, into: string): Promise<Argv[]> {
+  const cwd = moduleDirectory(part)
+  await run(['go', 'mod', 'download', 'k8s.io/kubernetes'], { cwd })
+  const source = (
+    await run(['go', 'list', '-m', '-f', '{{.Dir}}', 'k8s.io/kubernetes'], { cwd })
+  ).stdout.trim()
+  return part.programs.map((program) =>
+    cBuild(part, join(source, program.from), join(into, programFile(part, program))),
+  )
+}
+
+/** What a built program says of its own version. */
+export async function reportedVersion(built: BuiltPart, program: Program): Promise<string> {
+  const file = join(built.directory, programFile(built.part, program))
+  const { stdout, stderr } = await run([file, ...program.ask], { allowFailure: true })
+  return `${stdout}${stderr}`.trim()
+}

@@ -1,0 +1,260 @@
+/**
+ * Every part of the engine: upstream's own sources, at a pinned version, compiled as ordinary Go module
+ * dependencies. `go/<module>/` holds the go.mod and go.sum that pin a part; the recipe is here.
+ */
+export type Os = 'linux' | 'windows'
+
+export interface Program {
+  readonly name: string
+  /** The Go package, or for C the file inside the module, that it is built from. */
+  readonly from: string
+  /** The arguments that make it say its version. */
+  readonly ask: readonly string[]
+}
+
+export interface Part {
+  readonly name: string
+  readonly version: string
+  readonly os: Os
+  /** Folder below `go/`. */
+  readonly module: string
+  readonly programs: readonly Program[]
+  readonly language: 'go' | 'go-test' | 'c'
+  readonly cgo: boolean
+  readonly tags: readonly string[]
+  /** Go variables set at link time, so that a program reports its true version. */
+  readonly stamps: Readonly<Record<string, string>>
+  /** Built only when asked for by name. */
+  readonly onRequest: boolean
+}
+
+export const kubernetesVersions = ['v1.37.1', 'v1.36.4'] as const
+export type KubernetesVersion = (typeof kubernetesVersions)[number]
+
+const containerdTags = ['no_btrfs', 'no_devmapper', 'no_zfs']
+const kubernetesModule = 'k8s.io/kubernetes'
+const cniPlugins = 'github.com/containernetworking/plugins/plugins'
+
+export const parts: readonly Part[] = [
+  ...kubernetesVersions.map((version) => kubernetes(version)),
+  ...['v3.7.3', 'v3.6.16'].map((version) =>
+    define('etcd', version, [
+      { name: 'etcd', from: 'go.etcd.io/etcd/server/v3', ask: ['--version'] },
+      { name: 'etcdctl', from: 'go.etcd.io/etcd/etcdctl/v3', ask: ['version'] },
+      { name: 'etcdutl', from: 'go.etcd.io/etcd/etcdutl/v3', ask: ['version'] },
+    ]),
+  ),
+  define('containerd', 'v2.3.7', containerdPrograms(['containerd', 'containerd-shim-runc-v2', 'ctr']), {
+    tags: containerdTags,
+    stamps: { 'github.com/containerd/containerd/v2/version.Version': 'v2.3.7' },
+  }),
+  define('runc', 'v1.5.2', [{ name: 'runc', from: 'github.com/opencontainers/runc', ask: ['--version'] }], {
+    cgo: true,
+    tags: ['seccomp', 'netgo', 'osusergo'],
+  }),
+  define(
+    'cni-plugins',
+    'v1.9.1',
+    [
+      cniPlugin('main/bridge'),
+      cniPlugin('main/loopback'),
+      cniPlugin('main/ptp'),
+      cniPlugin('ipam/host-local'),
+      cniPlugin('meta/portmap'),
+    ],
+    cniStamp(),
+  ),
+  flannel('linux'),
+  define(
+    'crictl',
+    'v1.36.0',
+    [{ name: 'crictl', from: 'sigs.k8s.io/cri-tools/cmd/crictl', ask: ['--version'] }],
+    { stamps: { 'sigs.k8s.io/cri-tools/pkg/version.Version': 'v1.36.0' } },
+  ),
+  define('coredns', 'v1.15.0', [{ name: 'coredns', from: 'github.com/coredns/coredns', ask: ['-version'] }]),
+  define(
+    'metrics-server',
+    'v0.9.0',
+    [{ name: 'metrics-server', from: 'sigs.k8s.io/metrics-server/cmd/metrics-server', ask: ['--version'] }],
+    { stamps: kubernetesStamps('v0.9.0') },
+  ),
+  define(
+    'agnhost',
+    'v2.66.1',
+    [{ name: 'agnhost', from: `${kubernetesModule}/test/images/agnhost`, ask: ['--version'] }],
+    { module: 'kubernetes/v1.37.1', stamps: { 'main.Version': '2.66.1' } },
+  ),
+  define('pause', 'v3.10.2', [{ name: 'pause', from: 'build/pause/linux/pause.c', ask: ['-v'] }], {
+    module: 'kubernetes/v1.37.1',
+    language: 'c',
+  }),
+
+  define(
+    'traefik',
+    'v3.6.12',
+    [{ name: 'traefik', from: 'github.com/traefik/traefik/v3/cmd/traefik', ask: ['version'] }],
+    { stamps: { 'github.com/traefik/traefik/v3/pkg/version.Version': '3.6.12' }, onRequest: true },
+  ),
+  define(
+    'local-path-provisioner',
+    'v0.0.30',
+    [
+      {
+        name: 'local-path-provisioner',
+        from: 'github.com/rancher/local-path-provisioner',
+        ask: ['--version'],
+      },
+    ],
+    { stamps: { 'main.VERSION': 'v0.0.30' }, onRequest: true },
+  ),
+  define('kwok', 'v0.8.0', [{ name: 'kwok', from: 'sigs.k8s.io/kwok/cmd/kwok', ask: ['--version'] }], {
+    onRequest: true,
+  }),
+  ...kubernetesVersions.map((version) =>
+    define('e2e', version, [{ name: 'e2e.test', from: `${kubernetesModule}/test/e2e`, ask: ['--version'] }], {
+      module: `kubernetes/${version}`,
+      language: 'go-test',
+      stamps: kubernetesStamps(version),
+      onRequest: true,
+    }),
+  ),
+  ...kubernetesVersions.map((version) => kubernetesForWindows(version)),
+  define('containerd', 'v2.3.7', containerdPrograms(['containerd', 'ctr']), {
+    os: 'windows',
+    stamps: { 'github.com/containerd/containerd/v2/version.Version': 'v2.3.7' },
+    onRequest: true,
+  }),
+  define(
+    'cni-plugins',
+    'v1.9.1',
+    [
+      cniPlugin('main/windows/win-overlay'),
+      cniPlugin('main/windows/win-bridge'),
+      cniPlugin('ipam/host-local'),
+    ],
+    { ...cniStamp(), os: 'windows', onRequest: true },
+  ),
+  flannel('windows'),
+]
+
+export function partId({ name, version, os }: Pick<Part, 'name' | 'version' | 'os'>): string {
+  return os === 'windows' ? `${name}-windows@${version}` : `${name}@${version}`
+}
+
+/**
+ * The parts that a list of names asks for: `etcd`, `etcd@v3.6.16`, `windows` for all of the Windows set,
+ * `all` for everything. No names: all that is not on request.
+ */
+export function selectParts(names: readonly string[]): {
+  parts: readonly Part[]
+  unknown: readonly string[]
+} {
+  if (names.length === 0) return { parts: parts.filter((part) => !part.onRequest), unknown: [] }
+  return {
+    parts: parts.filter((part) => names.some((name) => answersTo(part, name))),
+    unknown: names.filter((name) => !parts.some((part) => answersTo(part, name))),
+  }
+}
+
+function answersTo(part: Part, name: string): boolean {
+  const id = partId(part)
+  return name === 'all' || name === part.os || name === id || id.startsWith(`${name}@`)
+}
+
+type Extra = Partial<Omit<Part, 'name' | 'version' | 'programs'>>
+
+function define(name: string, version: string, programs: readonly Program[], extra: Extra = {}): Part {
+  return {
+    name,
+    version,
+    os: 'linux',
+    module: `${name}/${version}`,
+    programs,
+    language: 'go',
+    cgo: false,
+    tags: [],
+    stamps: {},
+    onRequest: false,
+    ...extra,
+  }
+}
+
+function kubernetes(version: string): Part {
+  return define(
+    'kubernetes',
+    version,
+    [
+      component('kube-apiserver'),
+      component('kube-controller-manager'),
+      component('kube-scheduler'),
+      component('kubelet'),
+      component('kube-proxy'),
+      component('kubectl', ['version', '--client']),
+      component('kubeadm', ['version', '-o', 'short']),
+    ],
+    { stamps: kubernetesStamps(version) },
+  )
+}
+
+function kubernetesForWindows(version: string): Part {
+  return define(
+    'kubernetes',
+    version,
+    [component('kubelet'), component('kube-proxy'), component('kubectl')],
+    {
+      os: 'windows',
+      stamps: kubernetesStamps(version),
+      onRequest: true,
+    },
+  )
+}
+
+function component(name: string, ask: readonly string[] = ['--version']): Program {
+  return { name, from: `${kubernetesModule}/cmd/${name}`, ask }
+}
+
+function kubernetesStamps(version: string): Record<string, string> {
+  const [major = '', minor = ''] = version.slice(1).split('.')
+  return Object.fromEntries(
+    ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((target) => [
+      [`${target}.gitVersion`, version],
+      [`${target}.gitMajor`, major],
+      [`${target}.gitMinor`, minor],
+      [`${target}.gitTreeState`, 'clean'],
+    ]),
+  )
+}
+
+function containerdPrograms(names: readonly string[]): Program[] {
+  return names.map((name) => ({
+    name,
+    from: `github.com/containerd/containerd/v2/cmd/${name}`,
+    ask: name.includes('shim') ? ['-v'] : ['--version'],
+  }))
+}
+
+function cniPlugin(path: string): Program {
+  return { name: path.slice(path.lastIndexOf('/') + 1), from: `${cniPlugins}/${path}`, ask: [] }
+}
+
+function cniStamp(): Extra {
+  return {
+    stamps: { 'github.com/containernetworking/plugins/pkg/utils/buildversion.BuildVersion': 'v1.9.1' },
+  }
+}
+
+function flannel(os: Os): Part {
+  return define(
+    'flannel',
+    'v0.28.7',
+    [{ name: 'flanneld', from: 'github.com/flannel-io/flannel', ask: ['--version'] }],
+    {
+      os,
+      // Its udp backend is C on Linux, and does not exist on Windows.
+      cgo: os === 'linux',
+      tags: os === 'linux' ? ['netgo', 'osusergo'] : [],
+      stamps: { 'github.com/flannel-io/flannel/pkg/version.Version': 'v0.28.7' },
+      onRequest: os === 'windows',
+    },
+  )
+}

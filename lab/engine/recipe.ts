@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { Argv } from '../../src/kit/command.ts'
+import type { Part, Program } from './parts.ts'
+
+/** A processor architecture by Go's name, which upstream's download sites use too. */
+export type Arch = 'amd64' | 'arm64'
+
+const modules = join(import.meta.dirname, 'go')
+
+export function moduleDirectory(part: Part): string {
+  return join(modules, part.module)
+}
+
+export function programFile(part: Part, program: Program): string {
+  return part.os === 'windows' ? `${program.name}.exe` : program.name
+}
+
+/** What a build of this part depends on, as one short digest: the cache is keyed by it. */
+export async function recipeKey(part: Part, arch: Arch, compiler: string): Promise<string> {
+  const hash = createHash('sha256')
+  hash.update(JSON.stringify([part, arch, compiler, goBuild(part, 'out')]))
+  for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(moduleDirectory(part), file)))
+  return hash.digest('hex').slice(0, 12)
+}
+
+export function goEnvironment(part: Part, arch: Arch): Record<string, string> {
+  return {
+    GOFLAGS: '',
+    GOTOOLCHAIN: 'local',
+    GOOS: part.os,
+    GOARCH: arch,
+    CGO_ENABLED: part.cgo ? '1' : '0',
+  }
+}
+
+/**
+ * The commands that build a part into a directory. Programs whose name Go itself would choose are linked by
+ * one command, side by side.
+ */
+export function goBuild(part: Part, into: string): readonly Argv[] {
+  const verb = part.language === 'go-test' ? ['test', '-c'] : ['build', '-v']
+  const tags = part.tags.length === 0 ? [] : [`-tags=${part.tags.join(',')}`]
+  const flags = ['-trimpath', '-buildvcs=false', `-ldflags=${linkerFlags(part)}`, ...tags]
+  const build = (output: string, packages: readonly string[]): Argv => [
+    'go',
+    ...verb,
+    ...flags,
+    '-o',
+    output,
+    ...packages,
+  ]
+  const natural = part.programs.filter(({ name, from }) => basename(from) === name)
+  const renamed = part.programs.filter((program) => !natural.includes(program))
+  return [
+    ...(natural.length === 0
+      ? []
+      : [
+          build(
+            `${into}/`,
+            natural.map(({ from }) => from),
+          ),
+        ]),
+    ...renamed.map((program) => build(join(into, programFile(part, program)), [program.from])),
+  ]
+}
+
+function linkerFlags(part: Part): string {
+  const stamps = Object.entries(part.stamps).map(([variable, value]) => `-X ${variable}=${value}`)
+  const linking = part.cgo ? ['-linkmode external', '-extldflags -static'] : []
+  return ['-s', '-w', ...linking, ...stamps].join(' ')
+}
+
+export function cBuild(part: Part, source: string, into: string): Argv {
+  return ['gcc', '-Os', '-Wall', '-Werror', '-static', `-DVERSION=${part.version}`, '-o', into, source]
+}

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { run } from '../../src/kit/command.ts'
+import { HyperkubeError } from '../../src/kit/errors.ts'
+import { exists } from '../../src/kit/files.ts'
+import type { Report } from '../report.ts'
+
+/** The root file system that all hosts of all labs share, read-only, under an overlay of their own. */
+const suite = 'bookworm'
+
+const packages = [
+  'systemd',
+  'systemd-sysv',
+  'dbus',
+  'openssh-server',
+  'iproute2',
+  'iptables',
+  'nftables',
+  'ipset',
+  'conntrack',
+  'kmod',
+  'ca-certificates',
+  'procps',
+  'curl',
+  'socat',
+  'ebtables',
+  'ethtool',
+  'sudo',
+]
+
+/** What would only wait for a network or a clock that a lab does not have. */
+const masked = [
+  'systemd-networkd.service',
+  'systemd-resolved.service',
+  'systemd-timesyncd.service',
+  'systemd-firstboot.service',
+  'apt-daily.timer',
+  'apt-daily-upgrade.timer',
+  'dpkg-db-backup.timer',
+  'e2scrub_all.timer',
+]
+
+/**
+ * nspawn hands a host its cgroup version 1 controllers read-only; a machine has them writable, and its mounts
+ * shared, before anything else starts.
+ */
+const machineUnit = `[Unit]
+Description=Make this host look like a machine
+DefaultDependencies=no
+Before=sysinit.target
+
+[Service]
+Type=oneshot
+ExecStart=/usr/local/sbin/lab-machine
+
+[Install]
+WantedBy=sysinit.target
+`
+
+const machineScript = `#!/bin/sh
+set -eu
+mount --make-rshared /
+for directory in /sys/fs/cgroup/*; do
+  controller=\${directory##*/}
+  case $controller in systemd|unified) continue ;; esac
+  if [ -L "$directory" ] || ! mountpoint -q "$directory"; then continue; fi
+  umount "$directory"
+  mount -t cgroup -o "$controller" cgroup "$directory"
+done
+`
+
+const sshdSettings = `PermitRootLogin prohibit-password
+PasswordAuthentication no
+UseDNS no
+MaxSessions 100
+MaxStartups 100
+`
+
+/** The base's directory in the cache, made first if it is not there. */
+export async function ensureBase(cache: string, report: Report): Promise<string> {
+  const recipe = JSON.stringify([suite, packages, masked, machineUnit, machineScript, sshdSettings])
+  const key = createHash('sha256').update(recipe).digest('hex').slice(0, 12)
+  const directory = join(cache, 'base', key)
+  if (await exists(directory)) return directory
+
+  await mkdir(join(cache, 'base'), { recursive: true })
+  const unfinished = await mkdtemp(join(cache, 'base', '.making-'))
+  try {
+    await report.step('make the base of all hosts', async (note) => {
+      await run(
+        [
+          'debootstrap',
+          '--variant=minbase',
+          `--include=${packages.join(',')}`,
+          suite,
+          unfinished,
+          await debianMirror(),
+        ],
+        { onLine: note },
+      )
+      await furnish(unfinished)
+    })
+    await rename(unfinished, directory)
+  } finally {
+    await rm(unfinished, { recursive: true, force: true })
+  }
+  return directory
+}
+
+async function furnish(root: string): Promise<void> {
+  const units = join(root, 'etc/systemd/system')
+  await mkdir(join(units, 'sysinit.target.wants'), { recursive: true })
+  await writeFile(join(units, 'lab-machine.service'), machineUnit)
+  await symlink('../lab-machine.service', join(units, 'sysinit.target.wants/lab-machine.service'))
+  await writeFile(join(root, 'usr/local/sbin/lab-machine'), machineScript, { mode: 0o755 })
+  for (const unit of masked) {
+    await rm(join(units, unit), { force: true })
+    await symlink('/dev/null', join(units, unit))
+  }
+  await writeFile(join(root, 'etc/ssh/sshd_config.d/lab.conf'), sshdSettings)
+  await run(['sh', '-c', 'rm -f "$1"/etc/ssh/ssh_host_*', 'sh', root])
+  await rm(join(root, 'etc/resolv.conf'), { force: true })
+  for (const empty of ['etc/machine-id', 'etc/resolv.conf']) await writeFile(join(root, empty), '')
+  await rm(join(root, 'var/lib/dbus/machine-id'), { force: true })
+  for (const directory of ['containerd', 'kubelet', 'etcd']) {
+    await mkdir(join(root, 'var/lib', directory), { recursive: true })
+  }
+  await rm(join(root, 'var/cache/apt'), { recursive: true, force: true })
+  await rm(join(root, 'var/lib/apt/lists'), { recursive: true, force: true })
+}
+
+/** Where this machine's own apt gets Debian from. */
+async function debianMirror(): Promise<string> {
+  const given = process.env['HYPERKUBE_LAB_DEBIAN']
+  if (given !== undefined) return given
+  const asked = await run(
+    ['apt-get', 'indextargets', '--format', '$(CODENAME) $(SITE)', 'Created-By: Packages'],
+    {
+      allowFailure: true,
+    },
+  ).catch(() => undefined)
+  const line = asked?.stdout.split('\n').find((each) => each.startsWith(`${suite} `))
+  if (line === undefined) {
+    throw new HyperkubeError('NO_DEBIAN_MIRROR', `apt on this machine knows no source of Debian ${suite}`, {
+      hint: 'name one in HYPERKUBE_LAB_DEBIAN, or run apt-get update first',
+    })
+  }
+  return line.slice(suite.length + 1)
+}

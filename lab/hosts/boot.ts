@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process'
+import { open } from 'node:fs/promises'
+import { exists } from '../../src/kit/files.ts'
+import { until } from '../../src/kit/until.ts'
+import { findCgroups, makeCgroups, processesIn, removeCgroups } from './cgroup.ts'
+
+export interface Boot {
+  /** The machine's mark of this host: its cgroups and network namespace bear it. */
+  readonly mark: string
+  readonly name: string
+  readonly root: string
+  readonly console: string
+  /** Directories of the machine that the host sees elsewhere: source to target. */
+  readonly binds: Readonly<Record<string, string>>
+}
+
+/**
+ * Enters the host's cgroups, then becomes nspawn, which makes them the root of the host's own view. Paths are
+ * arguments, never part of the script.
+ */
+const enterCgroups = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs"; shift; done; shift; exec "$@"'
+
+export async function boot(host: Boot): Promise<void> {
+  const cgroups = await makeCgroups(host.mark)
+  const version1 = await exists('/sys/fs/cgroup/memory')
+  const log = await open(host.console, 'a')
+  try {
+    const child = spawn('sh', ['-c', enterCgroups, 'enter', ...cgroups, '--', ...nspawn(host)], {
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+      env: {
+        PATH: process.env['PATH'],
+        SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: version1 ? '0' : '1',
+        SYSTEMD_NSPAWN_API_VFS_WRITABLE: '1',
+      },
+    })
+    await new Promise((resolve, reject) => {
+      child.once('spawn', resolve)
+      child.once('error', reject)
+    })
+    child.unref()
+  } finally {
+    await log.close()
+  }
+}
+
+function nspawn({ mark, name, root, binds }: Boot): string[] {
+  return [
+    'systemd-nspawn',
+    '--quiet',
+    '--register=no',
+    '--keep-unit',
+    '--resolv-conf=off',
+    '--boot',
+    `--directory=${root}`,
+    `--machine=${mark}`,
+    `--hostname=${name}`,
+    `--network-namespace-path=/run/netns/${mark}`,
+    '--capability=all',
+    '--system-call-filter=@mount @keyring bpf @clock @module @raw-io perf_event_open',
+    '--bind=/dev/kmsg',
+    ...Object.entries(binds).map(([source, target]) => `--bind=${source}:${target}`),
+  ]
+}
+
+export async function isRunning(mark: string): Promise<boolean> {
+  return (await processesIn(await findCgroups(mark))).length > 0
+}
+
+/**
+ * Ends every process of a host at once, as a crash does, and waits until the last is gone: an old API server
+ * would hold its port for a moment into the next boot.
+ */
+export async function killHost(mark: string): Promise<void> {
+  const cgroups = await findCgroups(mark)
+  await until(
+    `the processes of ${mark} to end`,
+    async () => {
+      const left = await processesIn(cgroups)
+      for (const pid of left) kill(pid)
+      return left.length === 0
+    },
+    { within: 30_000, every: 20 },
+  )
+  await until(`the cgroups of ${mark} to go`, async () => removeCgroups(cgroups).then(() => true), {
+    within: 10_000,
+    every: 20,
+  })
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}

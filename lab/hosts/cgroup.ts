@@ -1,0 +1,117 @@
+import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/**
+ * A host gets cgroups of its own in every hierarchy, and becomes their root: without them all kubelets of a
+ * lab would share one tree and delete each other's pods.
+ */
+export interface Hierarchy {
+  /** `memory`, `cpu`, ..., `name=systemd`, or nothing for version 2. */
+  readonly controllers: readonly string[]
+  readonly mount: string
+  /** Where this process stands in it: the lab stays below. */
+  readonly ownPath: string
+}
+
+/** From the texts of /proc/self/cgroup and /proc/self/mountinfo. */
+export function parseHierarchies(cgroup: string, mountinfo: string): Hierarchy[] {
+  const mounts = mountinfo.split('\n').flatMap((line) => {
+    const [place = '', source = ''] = line.split(' - ')
+    const mount = place.split(' ')[4]
+    const [type, , options = ''] = source.split(' ')
+    return mount !== undefined && (type === 'cgroup' || type === 'cgroup2')
+      ? [{ mount, version2: type === 'cgroup2', options: options.split(',') }]
+      : []
+  })
+  return cgroup.split('\n').flatMap((line) => {
+    const [, names, ownPath] = /^\d+:([^:]*):(.*)$/.exec(line) ?? []
+    if (names === undefined || ownPath === undefined) return []
+    const controllers = names === '' ? [] : names.split(',')
+    const found = mounts.find(({ version2, options }) =>
+      controllers.length === 0 ? version2 : !version2 && controllers.every((one) => options.includes(one)),
+    )
+    return found === undefined ? [] : [{ controllers, mount: found.mount, ownPath }]
+  })
+}
+
+export async function hierarchies(): Promise<Hierarchy[]> {
+  const [cgroup, mountinfo] = await Promise.all([
+    readFile('/proc/self/cgroup', 'utf8'),
+    readFile('/proc/self/mountinfo', 'utf8'),
+  ])
+  return parseHierarchies(cgroup, mountinfo)
+}
+
+/** Makes the cgroups of a host, below where this process stands, and answers with their directories. */
+export async function makeCgroups(name: string): Promise<string[]> {
+  return Promise.all(
+    (await hierarchies()).map(async ({ controllers, mount, ownPath }) => {
+      const parent = join(mount, ownPath)
+      const directory = join(parent, name)
+      await mkdir(directory, { recursive: true })
+      if (controllers.includes('cpuset')) {
+        for (const file of ['cpuset.cpus', 'cpuset.mems']) {
+          await writeFile(join(directory, file), await readFile(join(parent, file)))
+        }
+      }
+      return directory
+    }),
+  )
+}
+
+/** The cgroups of that name in any hierarchy, whoever made them. */
+export async function findCgroups(name: string): Promise<string[]> {
+  const found = await Promise.all(
+    (await hierarchies()).map(async ({ mount }) => search(mount, (entry) => entry === name, 4)),
+  )
+  return found.flat()
+}
+
+/** The names of all cgroups that start so. */
+export async function cgroupsWithPrefix(prefix: string): Promise<string[]> {
+  const found = await Promise.all(
+    (await hierarchies()).map(async ({ mount }) => search(mount, (entry) => entry.startsWith(prefix), 4)),
+  )
+  return found.flat()
+}
+
+async function search(
+  directory: string,
+  wanted: (name: string) => boolean,
+  depth: number,
+): Promise<string[]> {
+  const found: string[] = []
+  for (const name of await subdirectories(directory)) {
+    const path = join(directory, name)
+    if (wanted(name)) found.push(path)
+    else if (depth > 1) found.push(...(await search(path, wanted, depth - 1)))
+  }
+  return found
+}
+
+/** Every process in these cgroups and below. */
+export async function processesIn(directories: readonly string[]): Promise<number[]> {
+  const pids = new Set<number>()
+  for (const directory of directories) {
+    const lines = await readFile(join(directory, 'cgroup.procs'), 'utf8').catch(() => '')
+    for (const line of lines.split('\n')) if (line !== '') pids.add(Number(line))
+    const below = (await subdirectories(directory)).map((name) => join(directory, name))
+    for (const pid of await processesIn(below)) pids.add(pid)
+  }
+  return [...pids]
+}
+
+/** Removes empty cgroups, the inner ones first. */
+export async function removeCgroups(directories: readonly string[]): Promise<void> {
+  for (const directory of directories) {
+    await removeCgroups((await subdirectories(directory)).map((name) => join(directory, name)))
+    await rmdir(directory).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+  }
+}
+
+async function subdirectories(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+}

@@ -1,0 +1,73 @@
+import { run } from '../../src/kit/command.ts'
+import { gatewayAddress, hostMark, networkName } from './names.ts'
+
+/** One bridge per lab; a namespace per host with one leg in it. */
+export async function makeBridge(network: number): Promise<void> {
+  const bridge = networkName(network)
+  if ((await links(bridge)).includes(bridge)) return
+  await run(['ip', 'link', 'add', bridge, 'type', 'bridge'])
+  await run(['ip', 'address', 'add', `${gatewayAddress(network)}/24`, 'dev', bridge])
+  await run(['ip', 'link', 'set', bridge, 'up'])
+  // A machine that forwards must not carry a lab's packets anywhere: neither out, nor to another lab.
+  await run(['nft', '-f', '-'], {
+    input: `table inet ${bridge} {
+      chain forward {
+        type filter hook forward priority -10;
+        iifname ${bridge} oifname != ${bridge} reject
+        oifname ${bridge} iifname != ${bridge} reject
+      }
+    }`,
+  })
+}
+
+export async function removeBridge(network: number): Promise<void> {
+  const bridge = networkName(network)
+  if ((await links(bridge)).includes(bridge)) await run(['ip', 'link', 'delete', bridge])
+  await run(['nft', 'delete', 'table', 'inet', bridge], { allowFailure: true })
+}
+
+export interface HostNetwork {
+  readonly network: number
+  readonly host: string
+  readonly address: string
+}
+
+export async function plugIn({ network, host, address }: HostNetwork): Promise<void> {
+  const mark = hostMark(network, host)
+  await run(['ip', 'netns', 'add', mark])
+  await run(['ip', 'link', 'add', mark, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', mark])
+  await run(['ip', 'link', 'set', mark, 'master', networkName(network), 'up'])
+  await run(['ip', '-batch', '-', '-netns', mark], {
+    input: `address add ${address}/24 dev eth0
+      link set lo up
+      link set eth0 up
+      route add default via ${gatewayAddress(network)}
+    `,
+  })
+}
+
+export async function unplug(mark: string): Promise<void> {
+  if ((await links(mark)).includes(mark)) await run(['ip', 'link', 'delete', mark])
+  if ((await namespaces(mark)).includes(mark)) await run(['ip', 'netns', 'delete', mark])
+}
+
+/** The machine's interfaces whose name starts so. */
+export async function links(prefix: string): Promise<string[]> {
+  const { stdout } = await run(['ip', '-json', 'link', 'show'])
+  const all: { ifname: string }[] = JSON.parse(stdout)
+  return all.map(({ ifname }) => ifname).filter((name) => name.startsWith(prefix))
+}
+
+/** The machine's network namespaces whose name starts so. */
+export async function namespaces(prefix: string): Promise<string[]> {
+  const { stdout } = await run(['ip', '-json', 'netns', 'list'])
+  const all: { name: string }[] = stdout.trim() === '' ? [] : JSON.parse(stdout)
+  return all.map(({ name }) => name).filter((name) => name.startsWith(prefix))
+}
+
+/** The machine's nft tables whose name starts so. */
+export async function tables(prefix: string): Promise<string[]> {
+  const { stdout } = await run(['nft', '--json', 'list', 'tables'])
+  const { nftables }: { nftables: { table?: { name: string } }[] } = JSON.parse(stdout)
+  return nftables.flatMap(({ table }) => (table?.name.startsWith(prefix) === true ? [table.name] : []))
+}

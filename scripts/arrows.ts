@@ -1,0 +1,48 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
+
+/**
+ * Which room may import from which. A room is a folder of src/, or lab, test and scripts as a whole. A new
+ * folder needs a row here, and a line in docs/architecture.md.
+ */
+const arrows: Readonly<Record<string, readonly string[]>> = {
+  'src/kit': [],
+  lab: ['src/kit'],
+  test: ['lab', 'src/kit'],
+  scripts: [],
+}
+
+/** A room is named by its first folder, in src/ by its first two. */
+export function roomOf(file: string): string {
+  const [first = '', second = ''] = file.split('/')
+  return first === 'src' && !second.endsWith('.ts') ? `${first}/${second}` : first
+}
+
+/** The relative imports of a module's text, as paths from the root. */
+export function importsOf(file: string, text: string): string[] {
+  const specifiers = text.matchAll(/(?:\bfrom|\bimport\(?)\s*['"](\.{1,2}\/[^'"]+)['"]/g)
+  return [...specifiers].map(([, specifier = '']) => normalize(join(dirname(file), specifier)))
+}
+
+/** Every import that no arrow allows, in words. */
+export function wrongArrows(files: ReadonlyMap<string, string>): string[] {
+  return [...files].flatMap(([file, text]) => {
+    const room = roomOf(file)
+    const allowed = arrows[room]
+    if (allowed === undefined) return [`${file}: the room ${room} has no row in scripts/arrows.ts`]
+    return importsOf(file, text)
+      .map(roomOf)
+      .filter((target) => target !== room && !allowed.includes(target))
+      .map((target) => `${file}: ${room} may not import from ${target}`)
+  })
+}
+
+if (import.meta.main) {
+  const root = join(import.meta.dirname, '..')
+  const paths = globSync('{src,lab,test,scripts}/**/*.ts', { cwd: root })
+  const files = new Map(paths.map((path) => [relative('.', path), readFileSync(join(root, path), 'utf8')]))
+  const wrong = wrongArrows(files)
+  for (const line of wrong) process.stderr.write(`${line}\n`)
+  process.stderr.write(`arrows: ${files.size} files, ${wrong.length} wrong\n`)
+  process.exitCode = wrong.length === 0 ? 0 : 1
+}

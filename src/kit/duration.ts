@@ -1,0 +1,13 @@
+/** A length of time as a person says it: `850 ms`, `4.2 s`, `3 min 07 s`. */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
+  if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`
+  const seconds = Math.round(milliseconds / 1000)
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min ${pad(seconds % 60)} s`
+  return `${Math.floor(minutes / 60)} h ${pad(minutes % 60)} min`
+}
+
+function pad(value: number): string {
+  return String(value).padStart(2, '0')
+}
