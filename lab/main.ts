@@ -1,9 +1,12 @@
 import { Command } from 'commander'
 import { describe, HyperkubeError } from '../src/kit/errors.ts'
+import { clusterCommand } from './commands/cluster.ts'
 import { crashCommand } from './commands/crash.ts'
 import { downCommand } from './commands/down.ts'
 import { engineCommand } from './commands/engine.ts'
 import { fillDiskCommand } from './commands/fill-disk.ts'
+import { kubectlCommand } from './commands/kubectl.ts'
+import { mirrorCommand } from './commands/mirror.ts'
 import { partitionCommand } from './commands/partition.ts'
 import { powerCutCommand } from './commands/power-cut.ts'
 import { rejoinCommand } from './commands/rejoin.ts'
@@ -20,6 +23,9 @@ const lab = new Command('lab')
 
 for (const add of [
   engineCommand,
+  mirrorCommand,
+  clusterCommand,
+  kubectlCommand,
   upCommand,
   downCommand,
   statusCommand,

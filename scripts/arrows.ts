@@ -20,7 +20,9 @@ export function roomOf(file: string): string {
 
 /** The relative imports of a module's text, as paths from the root. */
 export function importsOf(file: string, text: string): string[] {
-  const specifiers = text.matchAll(/(?:\bfrom|\bimport\(?)\s*['"](\.{1,2}\/[^'"]+)['"]/g)
+  const specifiers = text.matchAll(
+    /(?:^(?:import|export|\})[^'"\n]*\sfrom\s+|^import\s+|\bimport\()['"](\.{1,2}\/[^'"]+)['"]/gm,
+  )
   return [...specifiers].map(([, specifier = '']) => normalize(join(dirname(file), specifier)))
 }
 

@@ -1,0 +1,143 @@
+import type { Access, Attempt, Contender, Ground } from '../bench/contender.ts'
+import { KubeApi } from '../bench/kube-api.ts'
+import { until } from '../../src/kit/until.ts'
+import { machineArch } from '../engine/build.ts'
+import type { Host } from '../hosts/host.ts'
+import {
+  archiveFetch,
+  type Fetch,
+  fetchScript,
+  imageDirectory,
+  nodeFetches,
+  programFetch,
+} from './artifacts.ts'
+import {
+  type Files,
+  controlPlaneFiles,
+  makeAuthorities,
+  nodeFiles,
+  sharedControlPlaneFiles,
+} from './files.ts'
+import { Pki } from './pki.ts'
+import { bindings } from './rbac.ts'
+import { sendFiles } from './send.ts'
+
+/**
+ * The engine alone: the same binaries as everyone's, started by systemd on all hosts at once, each service
+ * waiting for what it needs. No tool can be faster; all are measured against it.
+ */
+export const bare: Contender = {
+  name: 'bare',
+  begin(ground, signal) {
+    let known: (access: Access) => void = () => undefined
+    let unknown: (reason: unknown) => void = () => undefined
+    const access = new Promise<Access>((resolve, reject) => {
+      known = resolve
+      unknown = reject
+    })
+    const finished = setUp(ground, signal, known)
+    finished.catch(unknown)
+    return { finished, access } satisfies Attempt
+  },
+}
+
+async function setUp(ground: Ground, signal: AbortSignal, known: (access: Access) => void): Promise<void> {
+  const { cast } = ground
+  const hosts = [...cast.controlPlanes, ...cast.workers]
+  const fetched = new Map(hosts.map((host) => [host, fetchAll(host, ground, signal)]))
+  // Awaited below; a failure before that must not count as unhandled.
+  for (const fetching of fetched.values()) fetching.catch(() => undefined)
+  const { access, files } = await Pki.within(async (pki) => writeFiles(pki, ground))
+  known(access)
+  await Promise.all([
+    ...hosts.map(async (host) => {
+      await sendFiles(host, files.get(host) ?? {})
+      await fetched.get(host)
+      await host.script(startScript(cast.controlPlanes.includes(host)), { signal })
+    }),
+    grantRights(ground, access, signal),
+  ])
+}
+
+async function fetchAll(host: Host, { mirror, cast, versions }: Ground, signal: AbortSignal): Promise<void> {
+  const arch = machineArch()
+  const kubernetes = `kubernetes@${versions.kubernetes}`
+  const own: Fetch[] = cast.controlPlanes.includes(host)
+    ? [
+        archiveFetch(`etcd@${versions.etcd}`, '/usr/local/bin', 1, arch),
+        programFetch(kubernetes, 'kube-apiserver', arch),
+        programFetch(kubernetes, 'kube-controller-manager', arch),
+        programFetch(kubernetes, 'kube-scheduler', arch),
+      ]
+    : []
+  const all = [...own, ...nodeFetches(versions, arch), programFetch(kubernetes, 'kube-proxy', arch)]
+  await host.script(fetchScript(mirror, all), { signal })
+}
+
+async function writeFiles(
+  pki: Pki,
+  { cast, versions }: Ground,
+): Promise<{ access: Access; files: ReadonlyMap<Host, Files> }> {
+  const authorities = await makeAuthorities(pki)
+  const [admin, etcdAdmin, shared] = await Promise.all([
+    pki.sign(authorities.kubernetes, { commonName: 'admin', organization: 'system:masters' }),
+    pki.sign(authorities.etcd, { commonName: 'admin' }),
+    sharedControlPlaneFiles(pki, authorities),
+  ])
+  const controlPlanes = cast.controlPlanes.map(async (host) => {
+    const node = { host, server: 'https://127.0.0.1:6443', versions, controlPlane: true }
+    const [own, common] = await Promise.all([
+      controlPlaneFiles(pki, authorities, host, cast),
+      nodeFiles(pki, authorities, node),
+    ])
+    return [host, { ...shared, ...own, ...common }] as const
+  })
+  // Without a balancer, workers share the API servers out among themselves.
+  const workers = cast.workers.map(async (host, index) => {
+    const chosen = cast.controlPlanes[index % cast.controlPlanes.length]
+    const node = { host, server: `https://${chosen?.address}:6443`, versions, controlPlane: false }
+    return [host, await nodeFiles(pki, authorities, node)] as const
+  })
+  return {
+    access: {
+      etcd: { authority: authorities.etcd.certificate, ...etcdAdmin },
+      api: { authority: authorities.kubernetes.certificate, ...admin },
+    },
+    files: new Map(await Promise.all([...controlPlanes, ...workers])),
+  }
+}
+
+function startScript(controlPlane: boolean): string {
+  const services = [
+    ...(controlPlane ? ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] : []),
+    ...['kubelet', 'kube-proxy', 'flanneld', 'cni-conflist.path'],
+  ]
+  return `
+sysctl -qp /etc/sysctl.d/90-kubernetes.conf
+systemctl daemon-reload
+systemctl enable -q containerd ${services.join(' ')}
+systemctl start --no-block containerd ${services.filter((name) => name !== 'kubelet').join(' ')}
+systemctl start containerd
+for image in ${imageDirectory}/*; do ctr -n k8s.io images import --local "$image" >/dev/null & jobs="\${jobs-} $!"; done
+for job in $jobs; do wait "$job"; done
+systemctl start --no-block kubelet
+`
+}
+
+async function grantRights({ cast }: Ground, access: Access, signal: AbortSignal): Promise<void> {
+  const api = new KubeApi(`https://${cast.controlPlanes[0]?.address}:6443`, access.api)
+  try {
+    for (const { path, object } of bindings) {
+      await until(
+        `${object.kind} ${object.metadata.name}`,
+        async () => api.ensure(path, object).then(() => true),
+        {
+          within: 300_000,
+          signal,
+        },
+      )
+    }
+  } finally {
+    api.close()
+  }
+}

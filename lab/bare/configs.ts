@@ -1,0 +1,84 @@
+import { stringify } from 'yaml'
+import type { KeyPair } from './pki.ts'
+import { network } from './units.ts'
+
+/** The settings that come from what a lab's host is: cgroup version 1, one shared disk. */
+export const hostSettings = {
+  containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
+  cgroupDriver: 'cgroupfs',
+  failCgroupV1: false,
+  failSwapOn: false,
+  evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
+}
+
+export function kubeletConfig({ controlPlane }: { controlPlane: boolean }): string {
+  return stringify({
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    authentication: {
+      anonymous: { enabled: false },
+      webhook: { enabled: true },
+      x509: { clientCAFile: '/etc/kubernetes/pki/ca.crt' },
+    },
+    authorization: { mode: 'Webhook' },
+    tlsCertFile: '/etc/kubernetes/pki/kubelet.crt',
+    tlsPrivateKeyFile: '/etc/kubernetes/pki/kubelet.key',
+    tlsMinVersion: 'VersionTLS12',
+    clusterDomain: 'cluster.local',
+    clusterDNS: [network.dns],
+    ...hostSettings,
+    ...(controlPlane
+      ? { registerWithTaints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }] }
+      : {}),
+  })
+}
+
+/** `maxPerCore: 0`: the limit cannot be set from inside a container, and kube-proxy would give up over it. */
+export const kubeProxyConfig = {
+  apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+  kind: 'KubeProxyConfiguration',
+  mode: 'nftables',
+  clusterCIDR: network.pods,
+  conntrack: { maxPerCore: 0 },
+}
+
+export const flannelConfig: string = JSON.stringify({
+  Network: network.pods,
+  EnableNFTables: true,
+  Backend: { Type: 'vxlan', VNI: 4096, Port: 4789 },
+})
+
+/** `restrict_oom_score_adj`: a lab's host lacks CAP_SYS_RESOURCE. */
+export function containerdConfig(pause: string): string {
+  return `version = 3
+
+[plugins.'io.containerd.cri.v1.images'.pinned_images]
+  sandbox = '${pause}'
+
+[plugins.'io.containerd.cri.v1.runtime']
+  restrict_oom_score_adj = true
+
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
+  runtime_type = 'io.containerd.runc.v2'
+
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]
+  SystemdCgroup = false
+`
+}
+
+export function kubeconfig(server: string, authority: string, user: KeyPair): string {
+  const encode = (text: string): string => Buffer.from(text).toString('base64')
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'lab', cluster: { server, 'certificate-authority-data': encode(authority) } }],
+    users: [
+      {
+        name: 'user',
+        user: { 'client-certificate-data': encode(user.certificate), 'client-key-data': encode(user.key) },
+      },
+    ],
+    contexts: [{ name: 'lab', context: { cluster: 'lab', user: 'user' } }],
+    'current-context': 'lab',
+  })
+}

@@ -1,0 +1,152 @@
+import { stringify } from 'yaml'
+import type { Host } from '../hosts/host.ts'
+import { pauseImage, type Versions } from './artifacts.ts'
+import { containerdConfig, flannelConfig, kubeconfig, kubeletConfig, kubeProxyConfig } from './configs.ts'
+import type { KeyPair, Pki } from './pki.ts'
+import type { Cast } from './shape.ts'
+import {
+  apiServerUnit,
+  conflistScript,
+  conflistUnits,
+  containerdUnit,
+  controllerManagerUnit,
+  etcdUnit,
+  flanneldUnit,
+  kubeletUnit,
+  kubeProxyUnit,
+  network,
+  schedulerUnit,
+} from './units.ts'
+
+/** Path on the host, without the leading slash, to contents. */
+export type Files = Readonly<Record<string, string>>
+
+export interface Authorities {
+  readonly kubernetes: KeyPair
+  readonly etcd: KeyPair
+  readonly frontProxy: KeyPair
+}
+
+export async function makeAuthorities(pki: Pki): Promise<Authorities> {
+  const [kubernetes, etcd, frontProxy] = await Promise.all([
+    pki.authority('kubernetes-ca'),
+    pki.authority('etcd-ca'),
+    pki.authority('front-proxy-ca'),
+  ])
+  return { kubernetes, etcd, frontProxy }
+}
+
+/** The same for every control plane. */
+export async function sharedControlPlaneFiles(pki: Pki, authorities: Authorities): Promise<Files> {
+  const { kubernetes, etcd, frontProxy } = authorities
+  const [etcdClient, kubeletClient, proxyClient, tokens, controllerManager, scheduler] = await Promise.all([
+    pki.sign(etcd, { commonName: 'kube-apiserver-etcd-client' }),
+    pki.sign(kubernetes, { commonName: 'kube-apiserver-kubelet-client' }),
+    pki.sign(frontProxy, { commonName: 'front-proxy-client' }),
+    pki.signingKey(),
+    pki.sign(kubernetes, { commonName: 'system:kube-controller-manager' }),
+    pki.sign(kubernetes, { commonName: 'system:kube-scheduler' }),
+  ])
+  const local = 'https://127.0.0.1:6443'
+  return {
+    'etc/kubernetes/pki/ca.key': kubernetes.key,
+    'etc/kubernetes/pki/etcd-ca.crt': etcd.certificate,
+    'etc/kubernetes/pki/front-proxy-ca.crt': frontProxy.certificate,
+    ...pair('apiserver-etcd-client', etcdClient),
+    ...pair('apiserver-kubelet-client', kubeletClient),
+    ...pair('front-proxy-client', proxyClient),
+    'etc/kubernetes/pki/service-account.key': tokens.key,
+    'etc/kubernetes/pki/service-account.pub': tokens.publicKey,
+    'etc/kubernetes/controller-manager.conf': kubeconfig(local, kubernetes.certificate, controllerManager),
+    'etc/kubernetes/scheduler.conf': kubeconfig(local, kubernetes.certificate, scheduler),
+    'etc/systemd/system/kube-controller-manager.service': controllerManagerUnit(),
+    'etc/systemd/system/kube-scheduler.service': schedulerUnit(),
+  }
+}
+
+export async function controlPlaneFiles(
+  pki: Pki,
+  authorities: Authorities,
+  host: Host,
+  cast: Cast,
+): Promise<Files> {
+  const [etcd, apiServer] = await Promise.all([
+    pki.sign(authorities.etcd, { commonName: host.name, server: [host.name, host.address, '127.0.0.1'] }),
+    pki.sign(authorities.kubernetes, {
+      commonName: 'kube-apiserver',
+      server: [
+        ...[
+          'kubernetes',
+          'kubernetes.default',
+          'kubernetes.default.svc',
+          'kubernetes.default.svc.cluster.local',
+        ],
+        ...[network.firstService, '127.0.0.1', 'localhost'],
+        ...cast.controlPlanes.flatMap(({ name, address }) => [name, address]),
+      ],
+    }),
+  ])
+  return {
+    ...pair('etcd', etcd),
+    ...pair('apiserver', apiServer),
+    'etc/systemd/system/etcd.service': etcdUnit(host, cast),
+    'etc/systemd/system/kube-apiserver.service': apiServerUnit(host),
+  }
+}
+
+export interface NodeWish {
+  readonly host: Host
+  /** The API server this node talks to. */
+  readonly server: string
+  readonly versions: Versions
+  readonly controlPlane: boolean
+}
+
+export async function nodeFiles(pki: Pki, { kubernetes }: Authorities, wish: NodeWish): Promise<Files> {
+  const { host, server, versions, controlPlane } = wish
+  const [client, serving, proxy, flannel] = await Promise.all([
+    pki.sign(kubernetes, { commonName: `system:node:${host.name}`, organization: 'system:nodes' }),
+    pki.sign(kubernetes, { commonName: `system:node:${host.name}`, server: [host.name, host.address] }),
+    pki.sign(kubernetes, { commonName: 'system:kube-proxy' }),
+    pki.sign(kubernetes, { commonName: 'flannel' }),
+  ])
+  const config = (user: KeyPair): string => kubeconfig(server, kubernetes.certificate, user)
+  return {
+    'etc/kubernetes/pki/ca.crt': kubernetes.certificate,
+    ...pair('kubelet', serving),
+    'etc/kubernetes/kubelet.conf': config(client),
+    'etc/kubernetes/kubelet.yaml': kubeletConfig({ controlPlane }),
+    'etc/kubernetes/kube-proxy.conf': config(proxy),
+    'etc/kubernetes/kube-proxy.yaml': stringify({
+      ...kubeProxyConfig,
+      clientConnection: { kubeconfig: '/etc/kubernetes/kube-proxy.conf' },
+    }),
+    'etc/kubernetes/flannel.conf': config(flannel),
+    'etc/systemd/system/kubelet.service': kubeletUnit(host),
+    'etc/systemd/system/kube-proxy.service': kubeProxyUnit(host),
+    ...runtimeFiles(pauseImage(versions)),
+    ...flannelFiles(host),
+  }
+}
+
+export function runtimeFiles(pause: string): Files {
+  return {
+    'etc/containerd/config.toml': containerdConfig(pause),
+    'etc/systemd/system/containerd.service': containerdUnit(),
+    'etc/sysctl.d/90-kubernetes.conf': 'net.ipv4.ip_forward = 1\n',
+  }
+}
+
+export function flannelFiles(host: Host): Files {
+  const units = Object.entries(conflistUnits).map(([name, text]) => [`etc/systemd/system/${name}`, text])
+  return {
+    'etc/flannel/net-conf.json': flannelConfig,
+    'etc/systemd/system/flanneld.service': flanneldUnit(host),
+    'usr/local/sbin/cni-conflist': conflistScript,
+    ...Object.fromEntries(units),
+  }
+}
+
+function pair(name: string, { certificate, key }: KeyPair): Files {
+  return { [`etc/kubernetes/pki/${name}.crt`]: certificate, [`etc/kubernetes/pki/${name}.key`]: key }
+}

@@ -1,0 +1,43 @@
+import { HyperkubeError } from '../../src/kit/errors.ts'
+import type { Host } from '../hosts/host.ts'
+
+/** How many machines of each role: `3+2` is three control planes and two workers. */
+export interface Shape {
+  readonly controlPlanes: number
+  readonly workers: number
+}
+
+export function parseShape(text: string): Shape {
+  const [, controlPlanes, workers] = /^([1357])\+(\d{1,2})$/.exec(text) ?? []
+  if (controlPlanes === undefined || workers === undefined) {
+    throw new HyperkubeError('SHAPE', `"${text}" is not a shape of a cluster`, {
+      hint: 'control planes (1, 3, 5 or 7), a plus, workers: 1+1, 3+2',
+    })
+  }
+  return { controlPlanes: Number(controlPlanes), workers: Number(workers) }
+}
+
+export function shapeName({ controlPlanes, workers }: Shape): string {
+  return `${controlPlanes}+${workers}`
+}
+
+export function shapeHosts({ controlPlanes, workers }: Shape): string[] {
+  return [...numbered('cp', controlPlanes), ...numbered('w', workers)]
+}
+
+function numbered(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`)
+}
+
+/** The hosts of a cluster by role. */
+export interface Cast {
+  readonly controlPlanes: readonly Host[]
+  readonly workers: readonly Host[]
+}
+
+export function castOf(shape: Shape, hosts: readonly Host[]): Cast {
+  return {
+    controlPlanes: hosts.slice(0, shape.controlPlanes),
+    workers: hosts.slice(shape.controlPlanes),
+  }
+}

@@ -1,0 +1,29 @@
+import type { Cast } from '../bare/shape.ts'
+import type { Versions } from '../bare/artifacts.ts'
+import type { Credentials } from './kube-api.ts'
+
+/** Everything a way of setting up a cluster is given: hosts with nothing on them, and a mirror. */
+export interface Ground {
+  readonly cast: Cast
+  readonly mirror: string
+  readonly versions: Versions
+}
+
+/** How an observer reaches what was set up. */
+export interface Access {
+  readonly etcd: Credentials
+  readonly api: Credentials
+}
+
+export interface Attempt {
+  /** Settles when the contender has nothing left to do. */
+  readonly finished: Promise<void>
+  /** Answers as soon as the credentials exist. */
+  readonly access: Promise<Access>
+}
+
+/** A way of turning hosts into a cluster. */
+export interface Contender {
+  readonly name: string
+  begin(ground: Ground, signal: AbortSignal): Attempt
+}

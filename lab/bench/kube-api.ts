@@ -1,0 +1,64 @@
+import { Agent, request } from 'node:https'
+
+export interface Credentials {
+  readonly authority: string
+  readonly certificate: string
+  readonly key: string
+}
+
+/** A plain client for one HTTPS server with mutual TLS: an API server, or etcd. */
+export class KubeApi {
+  readonly #origin: string
+  readonly #agent: Agent
+
+  constructor(origin: string, { authority, certificate, key }: Credentials) {
+    this.#origin = origin
+    this.#agent = new Agent({ ca: authority, cert: certificate, key, keepAlive: true, timeout: 10_000 })
+  }
+
+  async get<T>(path: string): Promise<T> {
+    return JSON.parse(await this.text(path))
+  }
+
+  async text(path: string): Promise<string> {
+    return this.#send('GET', path)
+  }
+
+  async create(path: string, object: unknown): Promise<void> {
+    await this.#send('POST', path, object)
+  }
+
+  /** Creates it, or leaves what is there. */
+  async ensure(path: string, object: unknown): Promise<void> {
+    await this.create(path, object).catch((error: unknown) => {
+      if (!(error instanceof Error && error.message.includes(': 409'))) throw error
+    })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  async #send(method: string, path: string, body?: unknown): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const outgoing = request(
+        this.#origin + path,
+        { method, agent: this.#agent, headers: { 'content-type': 'application/json' }, timeout: 10_000 },
+        (response) => {
+          const chunks: Buffer[] = []
+          response.on('data', (chunk: Buffer) => chunks.push(chunk))
+          response.on('error', reject)
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString('utf8')
+            const status = response.statusCode ?? 0
+            if (status >= 200 && status < 300) resolve(text)
+            else reject(new Error(`${method} ${path}: ${status} ${text.slice(0, 300)}`))
+          })
+        },
+      )
+      outgoing.on('error', reject)
+      outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer in 10 s`)))
+      outgoing.end(body === undefined ? undefined : JSON.stringify(body))
+    })
+  }
+}

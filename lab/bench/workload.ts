@@ -1,0 +1,111 @@
+import { until } from '../../src/kit/until.ts'
+import { testImage } from '../bare/artifacts.ts'
+import type { KubeApi } from './kube-api.ts'
+
+/** One web server on every node and a service over them: the smallest thing that needs all of a cluster. */
+export const probe = {
+  namespace: 'default',
+  name: 'probe',
+  port: 8080,
+  nodePort: 30080,
+  clusterIP: '10.96.77.77',
+}
+
+const labels = { app: probe.name }
+
+const daemonSet = {
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: { name: probe.name },
+  spec: {
+    selector: { matchLabels: labels },
+    template: {
+      metadata: { labels },
+      spec: {
+        automountServiceAccountToken: false,
+        terminationGracePeriodSeconds: 1,
+        tolerations: [{ operator: 'Exists' }],
+        containers: [
+          {
+            name: 'web',
+            image: testImage,
+            imagePullPolicy: 'Never',
+            args: ['netexec', `--http-port=${probe.port}`],
+          },
+        ],
+      },
+    },
+  },
+}
+
+const service = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: probe.name },
+  spec: {
+    type: 'NodePort',
+    clusterIP: probe.clusterIP,
+    selector: labels,
+    ports: [{ port: 80, targetPort: probe.port, nodePort: probe.nodePort }],
+  },
+}
+
+export interface ProbePod {
+  readonly name: string
+  readonly node: string
+  readonly address: string
+}
+
+export async function probeWorkload(api: KubeApi, signal: AbortSignal): Promise<void> {
+  const create = async (path: string, object: unknown): Promise<void> => {
+    await until(`${path} to be created`, async () => api.ensure(path, object).then(() => true), {
+      within: 60_000,
+      signal,
+    })
+  }
+  await create('/apis/apps/v1/namespaces/default/daemonsets', daemonSet)
+  await create('/api/v1/namespaces/default/services', service)
+}
+
+interface PodList {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string }
+    readonly spec: { readonly nodeName?: string }
+    readonly status: { readonly phase: string; readonly podIP?: string }
+  }[]
+}
+
+/** The probe's pods that run. */
+export async function probePods(api: KubeApi): Promise<ProbePod[]> {
+  const list = await api.get<PodList>(`/api/v1/namespaces/default/pods?labelSelector=app%3D${probe.name}`)
+  return list.items.flatMap(({ metadata, spec, status }) =>
+    status.phase === 'Running' && status.podIP !== undefined && spec.nodeName !== undefined
+      ? [{ name: metadata.name, node: spec.nodeName, address: status.podIP }]
+      : [],
+  )
+}
+
+/** Has every pod call every other, or the service; true when all of them are answered. */
+export async function probeService(api: KubeApi, target: 'pods' | 'service'): Promise<boolean> {
+  const pods = await probePods(api)
+  const calls = pods.flatMap((from) =>
+    target === 'service'
+      ? [dial(api, from, probe.clusterIP, 80)]
+      : pods.filter((to) => to !== from).map(async (to) => dial(api, from, to.address, probe.port)),
+  )
+  return (await Promise.all(calls)).every((answer) => answer !== undefined)
+}
+
+/** The name of the pod that answers `from` at that address. */
+export async function dial(
+  api: KubeApi,
+  from: ProbePod,
+  host: string,
+  port: number,
+): Promise<string | undefined> {
+  const query = `dial?host=${host}&port=${port}&request=hostname&protocol=http&tries=1`
+  const answer = await api.get<{ responses?: string[] }>(
+    `/api/v1/namespaces/default/pods/${from.name}:${probe.port}/proxy/${query}`,
+  )
+  return answer.responses?.[0]
+}

@@ -1,0 +1,21 @@
+import type { Command } from 'commander'
+import { cacheDirectory } from '../cache.ts'
+import { selectParts } from '../engine/parts.ts'
+import { openMirror } from '../mirror/open.ts'
+import { terminalReport } from '../report.ts'
+import { openLab } from './open.ts'
+
+export function mirrorCommand(parent: Command): void {
+  parent
+    .command('mirror')
+    .description('serve the engine on the lab’s bridge, laid out as upstream’s download sites are')
+    .argument('[parts...]', 'as for engine; what is not built yet is built first')
+    .action(async (names: string[], _options: unknown, command: Command) => {
+      const { parts } = selectParts(names)
+      const lab = await openLab(command)
+      const mirror = await openMirror(lab, { parts, cache: cacheDirectory(), report: terminalReport() })
+      process.stdout.write(`${mirror.address}\n`)
+      process.stderr.write('serving until interrupted\n')
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void mirror.close())
+    })
+}

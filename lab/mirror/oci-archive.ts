@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { run } from '../../src/kit/command.ts'
+import type { Arch } from '../engine/recipe.ts'
+import type { Image } from './images.ts'
+
+const layerType = 'application/vnd.oci.image.layer.v1.tar'
+const configType = 'application/vnd.oci.image.config.v1+json'
+const manifestType = 'application/vnd.oci.image.manifest.v1+json'
+
+/** The same files always give the same bytes. */
+const plainTar = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner']
+
+interface Blob {
+  readonly digest: string
+  readonly size: number
+}
+
+/** Writes an image as an OCI archive: an image layout in one tar file. `programs` holds the part's files. */
+export async function writeImage(image: Image, arch: Arch, programs: string, to: string): Promise<void> {
+  const work = await mkdtemp(join(dirname(to), '.image-'))
+  try {
+    const layout = join(work, 'layout')
+    await mkdir(join(layout, 'blobs/sha256'), { recursive: true })
+    const layer = await packLayer(image, programs, work, layout)
+    const config = await addJson(layout, {
+      architecture: arch,
+      os: 'linux',
+      config: {
+        Entrypoint: image.entrypoint,
+        Cmd: image.command,
+        Env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
+        WorkingDir: '/',
+      },
+      rootfs: { type: 'layers', diff_ids: [layer.digest] },
+    })
+    const manifest = await addJson(layout, {
+      schemaVersion: 2,
+      mediaType: manifestType,
+      config: { mediaType: configType, ...config },
+      layers: [{ mediaType: layerType, ...layer }],
+    })
+    await writeFile(
+      join(layout, 'index.json'),
+      JSON.stringify({
+        schemaVersion: 2,
+        manifests: [
+          {
+            mediaType: manifestType,
+            ...manifest,
+            platform: { architecture: arch, os: 'linux' },
+            annotations: {
+              'io.containerd.image.name': image.name,
+              'org.opencontainers.image.ref.name': image.name.slice(image.name.lastIndexOf(':') + 1),
+            },
+          },
+        ],
+      }),
+    )
+    await writeFile(join(layout, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }))
+    await run(['tar', ...plainTar, '-C', layout, '-cf', join(work, 'image.tar'), '.'])
+    await rename(join(work, 'image.tar'), to)
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+async function packLayer(image: Image, programs: string, work: string, layout: string): Promise<Blob> {
+  const root = join(work, 'root')
+  for (const directory of ['etc', 'tmp', 'proc', 'sys', 'dev']) {
+    await mkdir(join(root, directory), { recursive: true })
+  }
+  await run(['chmod', '1777', join(root, 'tmp')])
+  for (const [program, place] of Object.entries(image.programs)) {
+    await mkdir(dirname(join(root, place)), { recursive: true })
+    await copyFile(join(programs, program), join(root, place))
+  }
+  if (image.busybox) await addBusybox(root)
+  for (const program of image.machinePrograms) await addMachineProgram(root, program)
+  const packed = join(work, 'layer.tar')
+  await run(['tar', ...plainTar, '-C', root, '-cf', packed, '.'])
+  return addFile(layout, packed)
+}
+
+async function addBusybox(root: string): Promise<void> {
+  await mkdir(join(root, 'bin'), { recursive: true })
+  await copyFile('/bin/busybox', join(root, 'bin/busybox'))
+  const { stdout } = await run(['/bin/busybox', '--list'])
+  for (const applet of stdout.trim().split('\n')) {
+    if (applet !== 'busybox') await symlink('busybox', join(root, 'bin', applet))
+  }
+}
+
+/** A dynamically linked program, with its loader and libraries in the places where it looks for them. */
+async function addMachineProgram(root: string, program: string): Promise<void> {
+  const path = (await run(['sh', '-c', 'command -v "$1"', 'sh', program])).stdout.trim()
+  const { stdout } = await run(['ldd', path])
+  const libraries = [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, library = '']) => library)
+  for (const file of [path, ...libraries]) {
+    await mkdir(dirname(join(root, file)), { recursive: true })
+    await copyFile(file, join(root, file))
+  }
+}
+
+async function addJson(layout: string, value: unknown): Promise<Blob> {
+  const bytes = Buffer.from(JSON.stringify(value))
+  const hex = createHash('sha256').update(bytes).digest('hex')
+  await writeFile(join(layout, 'blobs/sha256', hex), bytes)
+  return { digest: `sha256:${hex}`, size: bytes.length }
+}
+
+async function addFile(layout: string, file: string): Promise<Blob> {
+  const hex = await sha256(file)
+  const { size } = await stat(file)
+  await rename(file, join(layout, 'blobs/sha256', hex))
+  return { digest: `sha256:${hex}`, size }
+}
+
+export async function sha256(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file), hash)
+  return hash.digest('hex')
+}

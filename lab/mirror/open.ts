@@ -1,0 +1,23 @@
+import { buildEngine } from '../engine/build.ts'
+import type { Part } from '../engine/parts.ts'
+import { makeBridge } from '../hosts/network.ts'
+import type { Lab } from '../hosts/lab.ts'
+import type { Report } from '../report.ts'
+import { publish } from './publish.ts'
+import { type Mirror, serveMirror } from './server.ts'
+
+export interface MirrorOptions {
+  readonly parts: readonly Part[]
+  readonly cache: string
+  readonly report: Report
+  readonly port?: number
+}
+
+/** Builds and lays out what is missing, then serves it on the lab's bridge. */
+export async function openMirror(lab: Lab, { parts, cache, report, port }: MirrorOptions): Promise<Mirror> {
+  const built = await buildEngine(parts, { cache, report })
+  const roots: string[] = []
+  for (const part of built) roots.push(await publish(part, cache, report))
+  await makeBridge(lab.network)
+  return serveMirror(roots, lab.gateway, port)
+}
