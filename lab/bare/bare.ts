@@ -1,4 +1,4 @@
-import type { Access, Attempt, Contender, Ground } from '../bench/contender.ts'
+import { type Access, attempt, type Contender, type Ground } from '../bench/contender.ts'
 import { KubeApi } from '../bench/kube-api.ts'
 import { until } from '../../src/kit/until.ts'
 import { machineArch } from '../engine/build.ts'
@@ -28,17 +28,7 @@ import { sendFiles } from './send.ts'
  */
 export const bare: Contender = {
   name: 'bare',
-  begin(ground, signal) {
-    let known: (access: Access) => void = () => undefined
-    let unknown: (reason: unknown) => void = () => undefined
-    const access = new Promise<Access>((resolve, reject) => {
-      known = resolve
-      unknown = reject
-    })
-    const finished = setUp(ground, signal, known)
-    finished.catch(unknown)
-    return { finished, access } satisfies Attempt
-  },
+  begin: (ground, signal) => attempt(async (known) => setUp(ground, signal, known)),
 }
 
 async function setUp(ground: Ground, signal: AbortSignal, known: (access: Access) => void): Promise<void> {
@@ -124,7 +114,8 @@ systemctl start --no-block kubelet
 `
 }
 
-async function grantRights({ cast }: Ground, access: Access, signal: AbortSignal): Promise<void> {
+/** As soon as an API server takes them. */
+export async function grantRights({ cast }: Ground, access: Access, signal: AbortSignal): Promise<void> {
   const api = new KubeApi(`https://${cast.controlPlanes[0]?.address}:6443`, access.api)
   try {
     for (const { path, object } of bindings) {

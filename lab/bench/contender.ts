@@ -27,3 +27,13 @@ export interface Contender {
   readonly name: string
   begin(ground: Ground, signal: AbortSignal): Attempt
 }
+
+/** Runs a set-up that says along the way how to reach what it makes. */
+export function attempt(setUp: (known: (access: Access) => void) => Promise<void>): Attempt {
+  const access = Promise.withResolvers<Access>()
+  const finished = setUp(access.resolve)
+  finished.catch(access.reject)
+  // Whoever awaits neither must not bring the process down.
+  access.promise.catch(() => undefined)
+  return { finished, access: access.promise }
+}

@@ -119,6 +119,11 @@ export class Lab {
     for (const host of await this.hosts()) if (await host.isRunning()) await unmute(host.mark)
   }
 
+  /** Takes all hosts away and keeps the lab itself. */
+  async clear(): Promise<void> {
+    await Promise.all((await this.hosts()).map(async (host) => host.remove()))
+  }
+
   /** Leaves nothing of the lab on the machine, in whatever state it is. */
   async down(): Promise<void> {
     await sweep(this.name, this.network)

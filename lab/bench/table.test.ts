@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { milestones } from './milestones.ts'
+import { renderTable, spread } from './table.ts'
+
+test('a spread is the median, the least and the most', () => {
+  expect(spread([3, 1, 2])).toBe('2.0 (1.0–3.0)')
+  expect(spread([1, 2])).toBe('1.5 (1.0–2.0)')
+  expect(spread([])).toBe('–')
+})
+
+test('a table has a row for each milestone and each cost', () => {
+  const trial = {
+    times: new Map(milestones.map((milestone, index) => [milestone, (index + 1) * 1000])),
+    usage: { cpuSeconds: 12.34, peakBytes: 3 * 2 ** 30 },
+  }
+  expect(renderTable([{ title: 'bare 1+1', trials: [trial] }])).toMatchInlineSnapshot(`
+    "|                                                  | bare 1+1         |
+    | ------------------------------------------------ | ---------------- |
+    | etcd healthy (s)                                 | 1.0 (1.0–1.0)    |
+    | first API server ready (s)                       | 2.0 (2.0–2.0)    |
+    | all API servers ready (s)                        | 3.0 (3.0–3.0)    |
+    | all nodes Ready (s)                              | 4.0 (4.0–4.0)    |
+    | a pod Running on every node (s)                  | 5.0 (5.0–5.0)    |
+    | HTTP across nodes (s)                            | 6.0 (6.0–6.0)    |
+    | ClusterIP answers (s)                            | 7.0 (7.0–7.0)    |
+    | CPU of all hosts (s)                             | 12.3 (12.3–12.3) |
+    | peak memory of all hosts, page cache apart (GiB) | 3.0 (3.0–3.0)    |"
+  `)
+})

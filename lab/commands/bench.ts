@@ -1,0 +1,94 @@
+import { writeFile } from 'node:fs/promises'
+import { type Command, Option } from 'commander'
+import { HyperkubeError } from '../../src/kit/errors.ts'
+import { versionsFor } from '../bare/artifacts.ts'
+import { bare } from '../bare/bare.ts'
+import { parseShape } from '../bare/shape.ts'
+import type { Contender } from '../bench/contender.ts'
+import { type Column, renderTable } from '../bench/table.ts'
+import { runTrial, type Trial } from '../bench/trial.ts'
+import { cacheDirectory } from '../cache.ts'
+import { type KubernetesVersion, kubernetesVersions, partId, selectParts } from '../engine/parts.ts'
+import { kubeadm } from '../kubeadm/kubeadm.ts'
+import { openMirror } from '../mirror/open.ts'
+import { terminalReport } from '../report.ts'
+import { openLab } from './open.ts'
+import { positiveInteger } from './up.ts'
+
+const contenders: readonly Contender[] = [bare, kubeadm]
+
+interface Options {
+  readonly shape: string[]
+  readonly runs: number
+  readonly kubernetes: KubernetesVersion
+  readonly out?: string
+}
+
+export function benchCommand(parent: Command): void {
+  parent
+    .command('bench')
+    .description('measure ways of setting up a cluster against each other, in turns')
+    .argument('[contenders...]', `of ${contenders.map(({ name }) => name).join(', ')}; default: all`)
+    .option('--shape <shapes...>', 'control planes + workers', ['1+1', '3+2'])
+    .option('--runs <count>', 'how often each', positiveInteger, 3)
+    .addOption(
+      new Option('--kubernetes <version>').choices(kubernetesVersions).default(kubernetesVersions[0]),
+    )
+    .option('--out <file>', 'also write the table, with versions and date')
+    .action(async (names: string[], options: Options, command: Command) => {
+      const chosen = choose(names)
+      const lab = await openLab(command)
+      const report = terminalReport()
+      const mirror = await openMirror(lab, { parts: selectParts([]).parts, cache: cacheDirectory(), report })
+      const columns = options.shape.flatMap((text) =>
+        chosen.map((contender) => ({ contender, text, shape: parseShape(text), trials: [] as Trial[] })),
+      )
+      const versions = versionsFor(options.kubernetes)
+      try {
+        for (let run = 1; run <= options.runs; run++) {
+          // In turns, so that a noisy minute of the machine hurts all alike.
+          for (const { contender, text, shape, trials } of columns) {
+            await lab.clear()
+            await report.step(`run ${run}: ${contender.name} ${text}`, async () => {
+              trials.push(await runTrial({ contender, shape, lab, mirror: mirror.address, versions }))
+            })
+          }
+        }
+      } finally {
+        await mirror.close()
+        await lab.down()
+      }
+      const table = renderTable(
+        columns.map(({ contender, text, trials }): Column => ({
+          title: `${contender.name} ${text}`,
+          trials,
+        })),
+      )
+      process.stdout.write(`${table}\n`)
+      if (options.out !== undefined) await writeFile(options.out, page(table, options))
+    })
+}
+
+function choose(names: readonly string[]): readonly Contender[] {
+  const unknown = names.find((name) => !contenders.some((contender) => contender.name === name))
+  if (unknown !== undefined) {
+    throw new HyperkubeError('UNKNOWN_CONTENDER', `there is no contender ${unknown}`, {
+      hint: `npm run lab -- bench ${contenders.map(({ name }) => name).join(' ')}`,
+    })
+  }
+  return names.length === 0 ? contenders : contenders.filter(({ name }) => names.includes(name))
+}
+
+function page(table: string, options: Options): string {
+  const parts = selectParts([]).parts.map(partId).join(', ')
+  return `# Bare engine and kubeadm
+
+Written by \`npm run lab -- bench\` on ${new Date().toISOString().slice(0, 10)}: Kubernetes ${options.kubernetes},
+${options.runs} runs of each, in turns. Median, least and most; the clock starts at hosts with nothing on them and
+artifacts come from the lab's mirror. Compare columns with each other, not with other machines.
+
+${table}
+
+Engine: ${parts}.
+`
+}

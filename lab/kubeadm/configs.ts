@@ -1,0 +1,89 @@
+import { stringify } from 'yaml'
+import type { Versions } from '../bare/artifacts.ts'
+import { hostSettings, kubeProxyConfig } from '../bare/configs.ts'
+import { network } from '../bare/units.ts'
+import type { Host } from '../hosts/host.ts'
+
+const version = 'kubeadm.k8s.io/v1beta4'
+
+/** Known before the start, so that joins need nothing from the output of `init`. */
+export interface JoinSecrets {
+  readonly token: string
+  readonly certificateKey: string
+}
+
+export function initConfig(first: Host, versions: Versions, secrets: JoinSecrets): string {
+  const documents = [
+    {
+      apiVersion: version,
+      kind: 'InitConfiguration',
+      bootstrapTokens: [{ token: secrets.token, ttl: '1h0m0s' }],
+      certificateKey: secrets.certificateKey,
+      localAPIEndpoint: { advertiseAddress: first.address, bindPort: 6443 },
+      nodeRegistration: registration(first),
+    },
+    {
+      apiVersion: version,
+      kind: 'ClusterConfiguration',
+      kubernetesVersion: versions.kubernetes,
+      controlPlaneEndpoint: `${first.address}:6443`,
+      networking: { podSubnet: network.pods, serviceSubnet: network.services },
+      etcd: { local: { imageTag: `${versions.etcd.slice(1)}-0` } },
+    },
+    { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', ...hostSettings },
+    kubeProxyConfig,
+  ]
+  return documents.map((document) => stringify(document)).join('---\n')
+}
+
+export function joinConfig(host: Host, first: Host, secrets: JoinSecrets, controlPlane: boolean): string {
+  return stringify({
+    apiVersion: version,
+    kind: 'JoinConfiguration',
+    discovery: {
+      bootstrapToken: {
+        token: secrets.token,
+        apiServerEndpoint: `${first.address}:6443`,
+        unsafeSkipCAVerification: true,
+      },
+    },
+    nodeRegistration: registration(host),
+    ...(controlPlane
+      ? {
+          controlPlane: {
+            localAPIEndpoint: { advertiseAddress: host.address, bindPort: 6443 },
+            certificateKey: secrets.certificateKey,
+          },
+        }
+      : {}),
+  })
+}
+
+function registration(host: Host): object {
+  return {
+    name: host.name,
+    criSocket: hostSettings.containerRuntimeEndpoint,
+    imagePullPolicy: 'Never',
+    ignorePreflightErrors: ['all'],
+    kubeletExtraArgs: [{ name: 'node-ip', value: host.address }],
+  }
+}
+
+/** The service that kubeadm's packages bring along, and that `init` and `join` start. */
+export const kubeletUnit = `[Unit]
+Description=kubelet
+After=containerd.service
+StartLimitIntervalSec=0
+
+[Service]
+Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf"
+Environment="KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml"
+EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env
+ExecStart=/usr/local/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS
+Restart=always
+RestartSec=1
+KillMode=process
+
+[Install]
+WantedBy=multi-user.target
+`

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest'
+import { tally } from './tally.ts'
+
+test('reports are added up; a suite that did not start is a failure', () => {
+  const report = (passed: number, failed: number, suites: number) => ({
+    numPassedTests: passed,
+    numFailedTests: failed,
+    numFailedTestSuites: suites,
+  })
+  expect(tally([report(3, 0, 0), report(4, 1, 1)])).toBe('7 passed, 1 failed')
+  expect(tally([report(3, 0, 1)])).toBe('3 passed, 1 failed')
+})
