@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { isMuted } from '../hosts/partition.ts'
+import { isDeaf } from '../hosts/partition.ts'
 import { openLab } from './open.ts'
 
 export function statusCommand(parent: Command): void {
@@ -15,7 +15,7 @@ export function statusCommand(parent: Command): void {
       }
       for (const host of hosts) {
         const state = (await host.isRunning()) ? 'running' : 'stopped'
-        const cut = (await isMuted(host.mark)) ? '  partitioned' : ''
+        const cut = (await isDeaf(host.mark)) ? '  partitioned' : ''
         process.stdout.write(`${host.name}  ${host.address}  ${state}  ${host.disk.kind}${cut}\n`)
       }
     })

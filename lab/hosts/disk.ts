@@ -23,7 +23,8 @@ export async function makeDisk(disk: Disk, gigabytes: number): Promise<void> {
   if (disk.kind === 'directory') return
   await (await open(disk.image, 'w')).close()
   await truncate(disk.image, gigabytes * 2 ** 30)
-  await run(['mkfs.ext4', '-q', '-E', 'lazy_itable_init=1,lazy_journal_init=1', disk.image])
+  // No blocks kept back for root: to its processes, full must be full.
+  await run(['mkfs.ext4', '-q', '-m', '0', '-E', 'lazy_itable_init=1,lazy_journal_init=1', disk.image])
 }
 
 export async function attachDisk(disk: Disk): Promise<void> {
@@ -37,20 +38,25 @@ export async function attachDisk(disk: Disk): Promise<void> {
  */
 export async function cutPower(disk: Disk): Promise<void> {
   // EXT4_IOC_SHUTDOWN with "do not flush the log"; Node has no ioctl, and perl is on every Debian.
-  const shutdown = 'open(my $d, "<", $ARGV[0]) or die $!; ioctl($d, 0x8004587d, pack("L", 2)) or die $!'
+  const shutdown =
+    'open(my $d, "<", $ARGV[0]) or die $!; my $how = pack("L", 2); ioctl($d, 0x8004587d, $how) or die $!'
   await run(['perl', '-e', shutdown, disk.directory])
 }
 
-/** Takes all the room there is; answers with the file that holds it. */
+const fillers = ['.filler', '.filler-rest']
+
+/** Takes all the room there is. */
 export async function fillDisk(disk: Disk): Promise<void> {
-  const filler = join(disk.directory, '.filler')
+  const [bulk = '', rest = ''] = fillers.map((name) => join(disk.directory, name))
   const { stdout } = await run(['df', '--output=avail', '-B1', disk.directory])
-  const available = Number(stdout.trim().split('\n').at(-1))
-  await run(['fallocate', '-l', String(available), filler])
+  const available = stdout.trim().split('\n').at(-1) ?? '0'
+  // Both end with "no space left": the first nearly fills the disk at once, the second takes what it left over.
+  await run(['fallocate', '-l', available, bulk], { allowFailure: true })
+  await run(['dd', 'if=/dev/zero', `of=${rest}`, 'bs=4k', 'conv=fsync'], { allowFailure: true })
 }
 
 export async function emptyDisk(disk: Disk): Promise<void> {
-  await rm(join(disk.directory, '.filler'), { force: true })
+  for (const name of fillers) await rm(join(disk.directory, name), { force: true })
 }
 
 /**

@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type Argv, type CommandOptions, type CommandResult, run } from '../../src/kit/command.ts'
+import {
+  type Argv,
+  commandFailed,
+  type CommandOptions,
+  type CommandResult,
+  run,
+} from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
 import { exists } from '../../src/kit/files.ts'
 import { boot, isRunning, killHost } from './boot.ts'
@@ -61,14 +67,20 @@ export class Host {
 
   readonly #network: number
 
-  /** Runs a program on the host; no shell of ours is between. */
+  /** Runs a program on the host. */
   async exec(argv: Argv, options?: CommandOptions): Promise<CommandResult> {
-    return run(sshArgv(this.ssh, argv.map(quote).join(' ')), options)
+    return this.#run(argv.join(' '), argv.map(quote).join(' '), options)
   }
 
   /** Runs a script on the host, which reads it from standard input. */
   async script(text: string, options?: Omit<CommandOptions, 'input'>): Promise<CommandResult> {
-    return run(sshArgv(this.ssh, 'sh', '-eu'), { ...options, input: text })
+    return this.#run('a script', 'sh -eu', { ...options, input: text })
+  }
+
+  async #run(what: string, remote: string, options: CommandOptions = {}): Promise<CommandResult> {
+    const result = await run(sshArgv(this.ssh, remote), { ...options, allowFailure: true })
+    if (result.code === 0 || options.allowFailure === true) return result
+    throw commandFailed(what, result, { host: this.name })
   }
 
   async isRunning(): Promise<boolean> {

@@ -17,7 +17,7 @@ import {
   networksDirectory,
 } from './names.ts'
 import { makeBridge } from './network.ts'
-import { muteTowards, unmute } from './partition.ts'
+import { deafen, restoreHearing } from './partition.ts'
 import { makeKey } from './ssh.ts'
 import { sweep, sweepHost } from './sweep.ts'
 
@@ -106,17 +106,17 @@ export class Lab {
 
   /** No packet of `from` reaches `to`; with `oneWay` those of `to` still reach `from`. */
   async partition(from: Host, to: readonly Host[], { oneWay = false } = {}): Promise<void> {
-    await muteTowards(
+    for (const host of to) await deafen(host.mark, [from.address])
+    if (oneWay) return
+    await deafen(
       from.mark,
       to.map(({ address }) => address),
     )
-    if (oneWay) return
-    for (const host of to) await muteTowards(host.mark, [from.address])
   }
 
   /** Takes back every partition of the lab. */
   async rejoin(): Promise<void> {
-    for (const host of await this.hosts()) if (await host.isRunning()) await unmute(host.mark)
+    for (const host of await this.hosts()) if (await host.isRunning()) await restoreHearing(host.mark)
   }
 
   /** Takes all hosts away and keeps the lab itself. */

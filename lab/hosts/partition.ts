@@ -3,26 +3,28 @@ import { run } from '../../src/kit/command.ts'
 /** Cuts packets inside a host's own namespace, so that nothing of it is left when the host goes. */
 const table = 'lab_partition'
 
-/** Drops all that leaves the host for these addresses; what comes from them still arrives. */
-export async function muteTowards(mark: string, addresses: readonly string[]): Promise<void> {
+/**
+ * Loses all that arrives at the host from these addresses; what it sends still reaches them. Cut where packets
+ * arrive, because a sender whose own kernel refuses would be told, and a broken network tells nobody.
+ */
+export async function deafen(mark: string, addresses: readonly string[]): Promise<void> {
   await nft(
     mark,
     `table ip ${table} {
-      set muted { type ipv4_addr; }
-      chain output { type filter hook output priority -300; ip daddr @muted drop; }
-      chain forward { type filter hook forward priority -300; ip daddr @muted drop; }
+      set unheard { type ipv4_addr; }
+      chain arrivals { type filter hook prerouting priority -300; ip saddr @unheard drop; }
     }
-    add element ip ${table} muted { ${addresses.join(', ')} }`,
+    add element ip ${table} unheard { ${addresses.join(', ')} }`,
   )
 }
 
 /** Takes every cut of this host back. */
-export async function unmute(mark: string): Promise<void> {
+export async function restoreHearing(mark: string): Promise<void> {
   // Declared first, so that there is always something to delete.
   await nft(mark, `table ip ${table} {}\ndelete table ip ${table}`)
 }
 
-export async function isMuted(mark: string): Promise<boolean> {
+export async function isDeaf(mark: string): Promise<boolean> {
   const { stdout } = await run(['ip', 'netns', 'exec', mark, 'nft', 'list', 'tables'], { allowFailure: true })
   return stdout.includes(table)
 }

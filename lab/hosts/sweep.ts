@@ -1,7 +1,8 @@
-import { readdir, rm } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from '../../src/kit/command.ts'
 import { exists } from '../../src/kit/files.ts'
+import { until } from '../../src/kit/until.ts'
 import { killHost } from './boot.ts'
 import { cgroupsWithPrefix, processesIn } from './cgroup.ts'
 import { mountsBelow, unmountBelow } from './disk.ts'
@@ -21,6 +22,7 @@ export async function sweepHost(mark: string, directory: string): Promise<void> 
 /** What is left of a whole lab, whoever made it and however it ended. */
 export async function sweep(lab: string, network: number): Promise<void> {
   const directory = labDirectory(lab)
+  await waitForOrphans([`${directory}/`, `${networkName(network)}-`])
   const found = await traces(lab, network)
   const marks = new Set([
     ...found.cgroups.map((path) => path.slice(path.lastIndexOf('/') + 1)),
@@ -66,6 +68,30 @@ export async function traces(lab: string, network: number): Promise<Traces> {
     loops: await loopsBelow(directory),
     files: (await exists(directory)) ? [directory] : [],
   }
+}
+
+/** The short-lived programs by which a lab is made. */
+const helpers = new Set(['ip', 'mount', 'umount', 'mkfs.ext4', 'ssh-keygen', 'sh', 'nft'])
+
+/** A lab that was killed may leave a helper at work; what it is about to make must be there to be swept. */
+async function waitForOrphans(naming: readonly string[]): Promise<void> {
+  await until(
+    'helpers of an interrupted run to end',
+    async () => {
+      const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+      const found = await Promise.all(pids.map(async (pid) => isHelper(pid, naming)))
+      return !found.includes(true)
+    },
+    { within: 10_000, every: 20 },
+  )
+}
+
+async function isHelper(pid: string, naming: readonly string[]): Promise<boolean> {
+  const read = async (file: string): Promise<string> =>
+    readFile(join('/proc', pid, file), 'utf8').catch(() => '')
+  if (!helpers.has((await read('comm')).trim())) return false
+  const words = (await read('cmdline')).split('\0')
+  return words.some((word) => naming.some((name) => word.includes(name)))
 }
 
 /** Processes outside the hosts' cgroups that work on a lab's files: ssh connections, mirrors. */

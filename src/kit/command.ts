@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { HyperkubeError } from './errors.ts'
+import { type ErrorDetails, HyperkubeError } from './errors.ts'
 
 export interface CommandOptions {
   readonly cwd?: string
@@ -50,13 +50,18 @@ export async function run(argv: Argv, options: CommandOptions = {}): Promise<Com
   })
   const result = { code, stdout: text(stdout), stderr: text(stderr) }
   if (code !== 0 && options.allowFailure !== true) {
-    throw new HyperkubeError('COMMAND_FAILED', `${argv.join(' ')} ended with ${code}${said(result)}`)
+    throw commandFailed(argv.join(' '), result)
   }
   return result
 }
 
 function text(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks).toString('utf8')
+}
+
+/** What went wrong with a command, in its own last words. */
+export function commandFailed(what: string, result: CommandResult, details?: ErrorDetails): HyperkubeError {
+  return new HyperkubeError('COMMAND_FAILED', `${what} ended with ${result.code}${said(result)}`, details)
 }
 
 function said({ stdout, stderr }: CommandResult): string {
