@@ -1,6 +1,5 @@
-import { partId } from '../engine/parts.ts'
+import { type KubernetesVersion, partId, parts, selectParts } from '../engine/parts.ts'
 import type { Arch } from '../engine/recipe.ts'
-import { parts, type KubernetesVersion } from '../engine/parts.ts'
 import { imagePath } from '../mirror/images.ts'
 import { publicationsOf } from '../mirror/publication.ts'
 
@@ -62,13 +61,43 @@ export function nodeFetches(versions: Versions, arch: Arch): Fetch[] {
   ]
 }
 
-/** A script that fetches all of it at once. */
-export function fetchScript(mirror: string, fetches: readonly Fetch[]): string {
-  const jobs = fetches.map(({ path, into }) => {
-    const get = `curl -fsS --retry 3 ${mirror}/${path}`
-    return 'file' in into
-      ? `(mkdir -p "$(dirname ${into.file})"; ${get} -o ${into.file}; chmod 755 ${into.file}) & jobs="$jobs $!"`
-      : `(mkdir -p ${into.directory}; ${get} | tar -xz --strip-components=${into.strip} -C ${into.directory}) & jobs="$jobs $!"`
+/** Digests by path, as the mirror's checksum files say them; what upstream publishes none for has none here. */
+export type Digests = ReadonlyMap<string, string>
+
+export async function readDigests(mirror: string, arch: Arch): Promise<Digests> {
+  const published = selectParts([]).parts.flatMap((part) => publicationsOf(part, arch))
+  const checksums = published.filter((publication) => publication.kind === 'checksum')
+  return new Map(
+    await Promise.all(
+      checksums.map(async ({ path, of }) => {
+        const text = await (await fetch(`${mirror}/${path}`)).text()
+        return [of, text.slice(0, 64)] as const
+      }),
+    ),
+  )
+}
+
+/** A script that fetches all of it at once, and takes nothing whose digest is wrong. */
+export function fetchScript(
+  { mirror, digests }: { mirror: string; digests: Digests },
+  fetches: readonly Fetch[],
+): string {
+  const jobs = fetches.map(({ path, into }, index) => {
+    const target = 'file' in into ? into.file : `/var/tmp/fetched-${index}`
+    const digest = digests.get(path)
+    const commands = [
+      `mkdir -p "$(dirname ${target})"`,
+      `curl -fsS --retry 3 ${mirror}/${path} -o ${target}`,
+      ...(digest === undefined ? [] : [`echo "${digest}  ${target}" | sha256sum --check --quiet`]),
+      ...('file' in into
+        ? [`chmod 755 ${target}`]
+        : [
+            `mkdir -p ${into.directory}`,
+            `tar -xzf ${target} --strip-components=${into.strip} -C ${into.directory}`,
+            `rm ${target}`,
+          ]),
+    ]
+    return `(${commands.join(' && ')}) & jobs="$jobs $!"`
   })
   return `jobs=\n${jobs.join('\n')}\nfor job in $jobs; do wait "$job"; done\n`
 }

@@ -49,7 +49,8 @@ async function setUp(ground: Ground, signal: AbortSignal, known: (access: Access
   ])
 }
 
-async function fetchAll(host: Host, { mirror, cast, versions }: Ground, signal: AbortSignal): Promise<void> {
+async function fetchAll(host: Host, ground: Ground, signal: AbortSignal): Promise<void> {
+  const { cast, versions } = ground
   const arch = machineArch()
   const kubernetes = `kubernetes@${versions.kubernetes}`
   const own: Fetch[] = cast.controlPlanes.includes(host)
@@ -61,7 +62,7 @@ async function fetchAll(host: Host, { mirror, cast, versions }: Ground, signal: 
       ]
     : []
   const all = [...own, ...nodeFetches(versions, arch), programFetch(kubernetes, 'kube-proxy', arch)]
-  await host.script(fetchScript(mirror, all), { signal })
+  await host.script(fetchScript(ground, all), { signal })
 }
 
 async function writeFiles(

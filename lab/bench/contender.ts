@@ -1,11 +1,12 @@
 import type { Cast } from '../bare/shape.ts'
-import type { Versions } from '../bare/artifacts.ts'
+import type { Digests, Versions } from '../bare/artifacts.ts'
 import type { Credentials } from './kube-api.ts'
 
 /** Everything a way of setting up a cluster is given: hosts with nothing on them, and a mirror. */
 export interface Ground {
   readonly cast: Cast
   readonly mirror: string
+  readonly digests: Digests
   readonly versions: Versions
 }
 

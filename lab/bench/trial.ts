@@ -1,5 +1,6 @@
-import type { Versions } from '../bare/artifacts.ts'
+import { readDigests, type Versions } from '../bare/artifacts.ts'
 import { castOf, type Shape, shapeHosts } from '../bare/shape.ts'
+import { machineArch } from '../engine/build.ts'
 import type { Lab } from '../hosts/lab.ts'
 import type { Access, Contender } from './contender.ts'
 import { observe, type Times } from './milestones.ts'
@@ -23,10 +24,11 @@ export interface TrialWish {
 export async function runTrial({ contender, shape, lab, mirror, versions }: TrialWish): Promise<Trial> {
   const hosts = await lab.up(shapeHosts(shape))
   const cast = castOf(shape, hosts)
+  const digests = await readDigests(mirror, machineArch())
   const controller = new AbortController()
   const meters = await meter(hosts)
   const started = performance.now()
-  const attempt = contender.begin({ cast, mirror, versions }, controller.signal)
+  const attempt = contender.begin({ cast, mirror, digests, versions }, controller.signal)
   try {
     const times = await observe({ cast }, attempt, started, controller.signal)
     return { times, usage: await meters.stop(), access: await attempt.access }

@@ -66,10 +66,11 @@ async function run(host: Host, verb: string, signal: AbortSignal): Promise<void>
 async function prepare(
   host: Host,
   first: Host,
-  { mirror, cast, versions }: Ground,
+  ground: Ground,
   secrets: JoinSecrets,
   signal: AbortSignal,
 ): Promise<void> {
+  const { cast, versions } = ground
   const controlPlane = cast.controlPlanes.includes(host)
   const config =
     host === first ? initConfig(first, versions, secrets) : joinConfig(host, first, secrets, controlPlane)
@@ -89,7 +90,7 @@ async function prepare(
     ].map((name) => imageFetch(`registry.k8s.io/${name}`)),
   ]
   await Promise.all([
-    host.script(fetchScript(mirror, fetches), { signal }),
+    host.script(fetchScript(ground, fetches), { signal }),
     sendFiles(host, {
       [configFile]: config,
       'etc/systemd/system/kubelet.service': kubeletUnit,

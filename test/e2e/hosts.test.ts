@@ -9,18 +9,7 @@ import { links, namespaces, tables } from '../../lab/hosts/network.ts'
 import { type Traces, traces } from '../../lab/hosts/sweep.ts'
 import { run } from '../../src/kit/command.ts'
 import { until } from '../../src/kit/until.ts'
-import { freshLab } from '../support/lab.ts'
-
-const nothing: Traces = {
-  processes: [],
-  cgroups: [],
-  namespaces: [],
-  links: [],
-  tables: [],
-  mounts: [],
-  loops: [],
-  files: [],
-}
+import { freshLab, noTraces } from '../support/lab.ts'
 
 /** The machine as it stands, beyond what bears a lab's name. */
 async function machine(): Promise<Record<string, readonly string[]>> {
@@ -108,7 +97,7 @@ describe('a lab of five', () => {
     } finally {
       await other.down()
     }
-    expect(await traces(other.name, other.network)).toEqual(nothing)
+    expect(await traces(other.name, other.network)).toEqual(noTraces)
     expect(await Promise.all((await lab.hosts()).map(async (host) => host.isRunning()))).toEqual(
       Array.from({ length: 5 }, () => true),
     )
@@ -116,7 +105,7 @@ describe('a lab of five', () => {
 
   test('down leaves the machine as it was', async () => {
     await lab.down()
-    expect(await traces(lab.name, lab.network)).toEqual(nothing)
+    expect(await traces(lab.name, lab.network)).toEqual(noTraces)
     expect(await machine()).toEqual(before)
   })
 })
@@ -149,7 +138,7 @@ describe('up, killed in the middle', () => {
     child.kill('SIGKILL')
     await ended
     await lab.down()
-    expect(await traces(lab.name, lab.network)).toEqual(nothing)
+    expect(await traces(lab.name, lab.network)).toEqual(noTraces)
     expect(await machine()).toEqual(before)
 
     lab = await freshLab('killed')

@@ -3,6 +3,7 @@ import { Lab } from '../../lab/hosts/lab.ts'
 import { selectParts } from '../../lab/engine/parts.ts'
 import { openMirror } from '../../lab/mirror/open.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
+import type { Traces } from '../../lab/hosts/sweep.ts'
 import { silentReport } from '../../lab/report.ts'
 
 /** A lab of the test's own, empty whatever an earlier run has left. */
@@ -14,4 +15,16 @@ export async function freshLab(name: string): Promise<Lab> {
 
 export async function mirrorFor(lab: Lab): Promise<Mirror> {
   return openMirror(lab, { parts: selectParts([]).parts, cache: cacheDirectory(), report: silentReport })
+}
+
+/** What a lab has on the machine once it is down. */
+export const noTraces: Traces = {
+  processes: [],
+  cgroups: [],
+  namespaces: [],
+  links: [],
+  tables: [],
+  mounts: [],
+  loops: [],
+  files: [],
 }
