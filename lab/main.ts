@@ -9,6 +9,7 @@ import { fillDiskCommand } from './commands/fill-disk.ts'
 import { kubectlCommand } from './commands/kubectl.ts'
 import { mirrorCommand } from './commands/mirror.ts'
 import { partitionCommand } from './commands/partition.ts'
+import { pinCommand } from './commands/pin.ts'
 import { powerCutCommand } from './commands/power-cut.ts'
 import { rejoinCommand } from './commands/rejoin.ts'
 import { setupCommand } from './commands/setup.ts'
@@ -31,6 +32,7 @@ lab.hook('preAction', async (_lab, action) => {
 for (const add of [
   setupCommand,
   engineCommand,
+  pinCommand,
   mirrorCommand,
   clusterCommand,
   kubectlCommand,

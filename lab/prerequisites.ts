@@ -21,7 +21,8 @@ const needs: readonly { readonly file: string; readonly debian: string }[] = [
   { file: '/bin/busybox', debian: 'busybox-static' },
 ]
 
-const goMinor = 26
+/** The newest that any part's go.mod asks for. */
+const goVersion = '1.26.8'
 
 export async function missingPackages(): Promise<string[]> {
   const found = await Promise.all(needs.map(async ({ file }) => exists(file)))
@@ -49,13 +50,12 @@ export async function requirePrerequisites(): Promise<void> {
 }
 
 async function requireGo(): Promise<void> {
-  const version = (await run(['go', 'env', 'GOVERSION'], { allowFailure: true }).catch(() => undefined))
-    ?.stdout
-  const minor = Number(/^go1\.(\d+)/.exec(version ?? '')?.[1] ?? 0)
-  if (minor >= goMinor) return
+  const asked = await run(['go', 'env', 'GOVERSION'], { allowFailure: true }).catch(() => undefined)
+  const installed = /^go([\d.]+)/.exec(asked?.stdout ?? '')?.[1]
+  if (installed !== undefined && installed.localeCompare(goVersion, 'en', { numeric: true }) >= 0) return
   throw new HyperkubeError(
     'LAB_GO_MISSING',
-    `the engine is compiled with Go 1.${goMinor}; ${version?.trim() || 'no go'} is installed`,
+    `the engine is compiled with Go ${goVersion} or newer; ${installed ?? 'none'} is installed`,
     { hint: 'install Go from its own site or your distribution, then try again' },
   )
 }

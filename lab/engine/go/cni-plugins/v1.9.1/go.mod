@@ -2,16 +2,6 @@ module hyperkube.dev/lab/cni-plugins
 
 go 1.26.0
 
-tool (
-	github.com/containernetworking/plugins/plugins/ipam/host-local
-	github.com/containernetworking/plugins/plugins/main/bridge
-	github.com/containernetworking/plugins/plugins/main/loopback
-	github.com/containernetworking/plugins/plugins/main/ptp
-	github.com/containernetworking/plugins/plugins/main/windows/win-bridge
-	github.com/containernetworking/plugins/plugins/main/windows/win-overlay
-	github.com/containernetworking/plugins/plugins/meta/portmap
-)
-
 require (
 	github.com/Microsoft/go-winio v0.6.2 // indirect
 	github.com/Microsoft/hcsshim v0.13.0 // indirect
@@ -39,4 +29,14 @@ require (
 	google.golang.org/grpc v1.69.0 // indirect
 	google.golang.org/protobuf v1.36.7 // indirect
 	sigs.k8s.io/knftables v0.0.18 // indirect
+)
+
+tool (
+	github.com/containernetworking/plugins/plugins/ipam/host-local
+	github.com/containernetworking/plugins/plugins/main/bridge
+	github.com/containernetworking/plugins/plugins/main/loopback
+	github.com/containernetworking/plugins/plugins/main/ptp
+	github.com/containernetworking/plugins/plugins/main/windows/win-bridge
+	github.com/containernetworking/plugins/plugins/main/windows/win-overlay
+	github.com/containernetworking/plugins/plugins/meta/portmap
 )

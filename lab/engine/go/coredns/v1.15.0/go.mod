@@ -2,8 +2,6 @@ module hyperkube.dev/lab/coredns
 
 go 1.26.0
 
-tool github.com/coredns/coredns
-
 require (
 	cloud.google.com/go/auth v0.24.1-0.20261001053825-dbc26066f70a // indirect
 	cloud.google.com/go/auth/oauth2adapt v0.3.0 // indirect
@@ -212,3 +210,5 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
+
+tool github.com/coredns/coredns

@@ -2,8 +2,6 @@ module hyperkube.dev/lab/crictl
 
 go 1.26.2
 
-tool sigs.k8s.io/cri-tools/cmd/crictl
-
 require (
 	github.com/Azure/go-ansiterm v0.0.0-20250102033503-faa5f7b0171c // indirect
 	github.com/Masterminds/semver/v3 v3.4.0 // indirect
@@ -91,3 +89,5 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.2 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
+
+tool sigs.k8s.io/cri-tools/cmd/crictl

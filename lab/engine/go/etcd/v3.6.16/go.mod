@@ -2,12 +2,6 @@ module hyperkube.dev/lab/etcd
 
 go 1.26.0
 
-tool (
-	go.etcd.io/etcd/etcdctl/v3
-	go.etcd.io/etcd/etcdutl/v3
-	go.etcd.io/etcd/server/v3
-)
-
 require (
 	github.com/VividCortex/ewma v1.2.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
@@ -84,4 +78,10 @@ require (
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
 	sigs.k8s.io/json v0.0.0-20211020170558-c049b76a60c6 // indirect
 	sigs.k8s.io/yaml v1.4.0 // indirect
+)
+
+tool (
+	go.etcd.io/etcd/etcdctl/v3
+	go.etcd.io/etcd/etcdutl/v3
+	go.etcd.io/etcd/server/v3
 )

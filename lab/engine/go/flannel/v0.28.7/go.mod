@@ -2,8 +2,6 @@ module hyperkube.dev/lab/flannel
 
 go 1.26.0
 
-tool github.com/flannel-io/flannel
-
 require (
 	github.com/Microsoft/go-winio v0.6.2 // indirect
 	github.com/Microsoft/hcsshim v0.14.1 // indirect
@@ -88,3 +86,5 @@ require (
 	sigs.k8s.io/structured-merge-diff/v4 v4.6.0 // indirect
 	sigs.k8s.io/yaml v1.4.0 // indirect
 )
+
+tool github.com/flannel-io/flannel

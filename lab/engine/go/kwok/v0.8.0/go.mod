@@ -2,8 +2,6 @@ module hyperkube.dev/lab/kwok
 
 go 1.26.0
 
-tool sigs.k8s.io/kwok/cmd/kwok
-
 require (
 	cel.dev/expr v0.25.1 // indirect
 	dario.cat/mergo v1.0.1 // indirect
@@ -113,3 +111,5 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.2 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
+
+tool sigs.k8s.io/kwok/cmd/kwok

@@ -2,8 +2,6 @@ module hyperkube.dev/lab/local-path-provisioner
 
 go 1.26.0
 
-tool github.com/rancher/local-path-provisioner
-
 require (
 	github.com/Sirupsen/logrus v0.11.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
@@ -61,3 +59,5 @@ require (
 	sigs.k8s.io/structured-merge-diff/v4 v4.4.1 // indirect
 	sigs.k8s.io/yaml v1.3.0 // indirect
 )
+
+tool github.com/rancher/local-path-provisioner

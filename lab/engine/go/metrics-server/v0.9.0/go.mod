@@ -2,8 +2,6 @@ module hyperkube.dev/lab/metrics-server
 
 go 1.26.4
 
-tool sigs.k8s.io/metrics-server/cmd/metrics-server
-
 require (
 	cel.dev/expr v0.25.2 // indirect
 	github.com/Azure/go-ansiterm v0.0.0-20250102033503-faa5f7b0171c // indirect
@@ -113,3 +111,5 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.0 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
+
+tool sigs.k8s.io/metrics-server/cmd/metrics-server

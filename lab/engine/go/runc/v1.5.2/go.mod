@@ -2,8 +2,6 @@ module hyperkube.dev/lab/runc
 
 go 1.26.0
 
-tool github.com/opencontainers/runc
-
 require (
 	cyphar.com/go-pathrs v0.2.6 // indirect
 	github.com/aperturerobotics/protobuf-go-lite v0.14.0 // indirect
@@ -33,3 +31,5 @@ require (
 	golang.org/x/net v0.55.0 // indirect
 	golang.org/x/sys v0.46.0 // indirect
 )
+
+tool github.com/opencontainers/runc
