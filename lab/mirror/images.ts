@@ -9,11 +9,33 @@ export interface Image {
   readonly command: readonly string[]
   /** Adds a shell and the usual small tools, from the machine's static busybox. */
   readonly busybox: boolean
+  /** Small files of the image itself: path to contents. */
+  readonly files: Readonly<Record<string, string>>
+  /** Who its process is, if not root. */
+  readonly user: string
   /** Programs of the machine that go in with the libraries they need. */
   readonly machinePrograms: readonly string[]
 }
 
 const kubernetesRegistry = 'registry.k8s.io'
+const testRegistry = `${kubernetesRegistry}/e2e-test-images`
+
+/** What upstream's conformance suite runs besides agnhost, as far as a busybox does the same. */
+const testImages: readonly Image[] = [
+  image(`${testRegistry}/busybox:1.37.0-2`, {}, { command: ['sh'], busybox: true }),
+  image(`${testRegistry}/nonroot:1.5`, {}, { command: ['id', '-u'], busybox: true, user: '1234' }),
+  ...['nautilus', 'kitten'].map((animal) =>
+    image(
+      `${testRegistry}/${animal}:1.8`,
+      {},
+      {
+        command: ['httpd', '-f', '-p', '80', '-h', '/www'],
+        busybox: true,
+        files: { 'www/data.json': `{ "image": "${animal}.jpg" }\n` },
+      },
+    ),
+  ),
+]
 
 export function imagesOf(part: Part): readonly Image[] {
   if (part.os !== 'linux') return []
@@ -42,16 +64,16 @@ export function imagesOf(part: Part): readonly Image[] {
     case 'pause':
       return [image(`${kubernetesRegistry}/pause:${bare}`, { pause: 'pause' })]
     case 'agnhost':
-      return [
+      // The second is the older one that upstream's suite upgrades from.
+      return [bare, '2.55'].map((tag) =>
         image(
-          `${kubernetesRegistry}/e2e-test-images/agnhost:${bare}`,
+          `${testRegistry}/agnhost:${tag}`,
           { agnhost: 'agnhost' },
-          {
-            command: ['pause'],
-            busybox: true,
-          },
+          { command: ['pause'], busybox: true },
         ),
-      ]
+      )
+    case 'e2e':
+      return testImages
     case 'coredns':
       return [image(`${kubernetesRegistry}/coredns/coredns:${version}`, { coredns: 'coredns' })]
     case 'metrics-server':
@@ -78,7 +100,7 @@ export function imagePath(name: string): string {
   return `images/${name.replace(/:(?=[^/]*$)/, '/')}.tar`
 }
 
-type Extra = Partial<Pick<Image, 'entrypoint' | 'command' | 'busybox' | 'machinePrograms'>>
+type Extra = Partial<Pick<Image, 'entrypoint' | 'command' | 'busybox' | 'files' | 'user' | 'machinePrograms'>>
 
 function image(name: string, programs: Readonly<Record<string, string>>, extra: Extra = {}): Image {
   return {
@@ -89,6 +111,8 @@ function image(name: string, programs: Readonly<Record<string, string>>, extra: 
       .map((path) => `/${path}`),
     command: [],
     busybox: false,
+    files: {},
+    user: '',
     machinePrograms: [],
     ...extra,
   }

@@ -34,6 +34,7 @@ export async function writeImage(image: Image, arch: Arch, programs: string, to:
         Cmd: image.command,
         Env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
         WorkingDir: '/',
+        User: image.user,
       },
       rootfs: { type: 'layers', diff_ids: [layer.digest] },
     })
@@ -77,6 +78,10 @@ async function packLayer(image: Image, programs: string, work: string, layout: s
   for (const [program, place] of Object.entries(image.programs)) {
     await mkdir(dirname(join(root, place)), { recursive: true })
     await copyFile(join(programs, program), join(root, place))
+  }
+  for (const [place, text] of Object.entries(image.files)) {
+    await mkdir(dirname(join(root, place)), { recursive: true })
+    await writeFile(join(root, place), text)
   }
   if (image.busybox) await addBusybox(root)
   for (const program of image.machinePrograms) await addMachineProgram(root, program)
