@@ -18,25 +18,16 @@ import { sshCommand } from './commands/ssh.ts'
 import { startCommand } from './commands/start.ts'
 import { statusCommand } from './commands/status.ts'
 import { upCommand } from './commands/up.ts'
-import { requirePrerequisites } from './prerequisites.ts'
+import { requireForEngine, requireForHosts } from './prerequisites.ts'
 
 const lab = new Command('lab')
   .description('the engine built from source, and hosts to run it on')
   .option('--lab <name>', 'which lab', process.env['HYPERKUBE_LAB'] ?? 'lab')
   .enablePositionalOptions()
 
-lab.hook('preAction', async (_lab, action) => {
-  if (action.name() !== 'setup') await requirePrerequisites()
-})
-
-for (const add of [
-  setupCommand,
-  engineCommand,
-  pinCommand,
-  mirrorCommand,
-  clusterCommand,
-  kubectlCommand,
-  benchCommand,
+const engineCommands = [engineCommand, pinCommand]
+const clusterCommands = [mirrorCommand, clusterCommand, kubectlCommand, benchCommand]
+const hostCommands = [
   upCommand,
   downCommand,
   statusCommand,
@@ -48,14 +39,29 @@ for (const add of [
   rejoinCommand,
   slowDiskCommand,
   fillDiskCommand,
-]) {
-  add(lab)
+]
+
+/** Adds commands, each of which first makes sure that the machine has what it needs. */
+function add(commands: readonly ((parent: Command) => void)[], ...needs: (() => Promise<void>)[]): void {
+  const before = lab.commands.length
+  for (const command of commands) command(lab)
+  for (const command of lab.commands.slice(before)) {
+    command.hook('preAction', async () => {
+      for (const need of needs) await need()
+    })
+  }
 }
+
+add([setupCommand])
+add(engineCommands, requireForEngine)
+add(clusterCommands, requireForHosts, requireForEngine)
+add(hostCommands, requireForHosts)
 
 try {
   await lab.parseAsync()
 } catch (error) {
-  const hint = error instanceof HyperkubeError && error.hint !== undefined ? `\n  → ${error.hint}` : ''
-  process.stderr.write(`${describe(error)}${hint}\n`)
+  const { code, hint } = error instanceof HyperkubeError ? error : { code: 'UNEXPECTED', hint: undefined }
+  process.stderr.write(`${code}: ${describe(error)}\n${hint === undefined ? '' : `  → ${hint}\n`}`)
+  if (!(error instanceof HyperkubeError) && error instanceof Error) process.stderr.write(`${error.stack}\n`)
   process.exitCode = 1
 }

@@ -19,7 +19,8 @@ export function terminalReport(stream: NodeJS.WriteStream = process.stderr): Rep
       const elapsed = (): string => duration(Date.now() - started)
       let noted = ''
       const show = (): void => {
-        if (live) stream.write(`\r\u001B[2K… ${title} ${elapsed()} ${noted}`.slice(0, stream.columns + 6))
+        if (live)
+          stream.write(`\r\u001B[2K${`… ${title} ${elapsed()} ${noted}`.slice(0, stream.columns - 1)}`)
         else line(`… ${title}: ${elapsed()} ${noted}`.trimEnd())
       }
       const timer = setInterval(show, live ? 250 : quietSpell)

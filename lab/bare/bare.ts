@@ -1,26 +1,14 @@
-import { type Access, attempt, type Contender, type Ground } from '../bench/contender.ts'
-import { KubeApi } from '../bench/kube-api.ts'
-import { until } from '../../src/kit/until.ts'
+import { settleAll } from '../../src/kit/settle.ts'
+import { archiveFetch, type Fetch, fetchScript, nodeFetches, programFetch } from '../cluster/artifacts.ts'
+import { type Access, attempt, type Contender, type Ground } from '../cluster/contender.ts'
+import { importImages } from '../cluster/import-images.ts'
+import type { Files } from '../cluster/node-files.ts'
+import { grantRights } from '../cluster/rbac.ts'
+import { sendFiles } from '../cluster/send.ts'
 import { machineArch } from '../engine/build.ts'
 import type { Host } from '../hosts/host.ts'
-import {
-  archiveFetch,
-  type Fetch,
-  fetchScript,
-  imageDirectory,
-  nodeFetches,
-  programFetch,
-} from './artifacts.ts'
-import {
-  type Files,
-  controlPlaneFiles,
-  makeAuthorities,
-  nodeFiles,
-  sharedControlPlaneFiles,
-} from './files.ts'
+import { controlPlaneFiles, makeAuthorities, nodeFiles, sharedControlPlaneFiles } from './files.ts'
 import { Pki } from './pki.ts'
-import { bindings } from './rbac.ts'
-import { sendFiles } from './send.ts'
 
 /**
  * The engine alone: the same binaries as everyone's, started by systemd on all hosts at once, each service
@@ -37,9 +25,9 @@ async function setUp(ground: Ground, signal: AbortSignal, known: (access: Access
   const fetched = new Map(hosts.map((host) => [host, fetchAll(host, ground, signal)]))
   // Awaited below; a failure before that must not count as unhandled.
   for (const fetching of fetched.values()) fetching.catch(() => undefined)
-  const { access, files } = await Pki.within(async (pki) => writeFiles(pki, ground))
+  const { access, files } = await Pki.within(ground.directory, async (pki) => writeFiles(pki, ground))
   known(access)
-  await Promise.all([
+  await settleAll([
     ...hosts.map(async (host) => {
       await sendFiles(host, files.get(host) ?? {})
       await fetched.get(host)
@@ -109,27 +97,7 @@ systemctl daemon-reload
 systemctl enable -q containerd ${services.join(' ')}
 systemctl start --no-block containerd ${services.filter((name) => name !== 'kubelet').join(' ')}
 systemctl start containerd
-for image in ${imageDirectory}/*; do ctr -n k8s.io images import --local "$image" >/dev/null & jobs="\${jobs-} $!"; done
-for job in $jobs; do wait "$job"; done
+${importImages}
 systemctl start --no-block kubelet
 `
-}
-
-/** As soon as an API server takes them. */
-export async function grantRights({ cast }: Ground, access: Access, signal: AbortSignal): Promise<void> {
-  const api = new KubeApi(`https://${cast.controlPlanes[0]?.address}:6443`, access.api)
-  try {
-    for (const { path, object } of bindings) {
-      await until(
-        `${object.kind} ${object.metadata.name}`,
-        async () => api.ensure(path, object).then(() => true),
-        {
-          within: 300_000,
-          signal,
-        },
-      )
-    }
-  } finally {
-    api.close()
-  }
 }

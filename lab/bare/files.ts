@@ -1,25 +1,19 @@
 import { stringify } from 'yaml'
+import { pauseImage, type Versions } from '../cluster/artifacts.ts'
+import { hostSettings, kubeconfig, kubeProxyConfig } from '../cluster/configs.ts'
+import { type Files, flannelFiles, runtimeFiles } from '../cluster/node-files.ts'
+import type { Cast } from '../cluster/shape.ts'
+import { network } from '../cluster/units.ts'
 import type { Host } from '../hosts/host.ts'
-import { pauseImage, type Versions } from './artifacts.ts'
-import { containerdConfig, flannelConfig, kubeconfig, kubeletConfig, kubeProxyConfig } from './configs.ts'
 import type { KeyPair, Pki } from './pki.ts'
-import type { Cast } from './shape.ts'
 import {
   apiServerUnit,
-  conflistScript,
-  conflistUnits,
-  containerdUnit,
   controllerManagerUnit,
   etcdUnit,
-  flanneldUnit,
   kubeletUnit,
   kubeProxyUnit,
-  network,
   schedulerUnit,
 } from './units.ts'
-
-/** Path on the host, without the leading slash, to contents. */
-export type Files = Readonly<Record<string, string>>
 
 export interface Authorities {
   readonly kubernetes: KeyPair
@@ -129,24 +123,28 @@ export async function nodeFiles(pki: Pki, { kubernetes }: Authorities, wish: Nod
   }
 }
 
-export function runtimeFiles(pause: string): Files {
-  return {
-    'etc/containerd/config.toml': containerdConfig(pause),
-    'etc/systemd/system/containerd.service': containerdUnit(),
-    'etc/sysctl.d/90-kubernetes.conf': 'net.ipv4.ip_forward = 1\n',
-  }
-}
-
-export function flannelFiles(host: Host): Files {
-  const units = Object.entries(conflistUnits).map(([name, text]) => [`etc/systemd/system/${name}`, text])
-  return {
-    'etc/flannel/net-conf.json': flannelConfig,
-    'etc/systemd/system/flanneld.service': flanneldUnit(host),
-    'usr/local/sbin/cni-conflist': conflistScript,
-    ...Object.fromEntries(units),
-  }
-}
-
 function pair(name: string, { certificate, key }: KeyPair): Files {
   return { [`etc/kubernetes/pki/${name}.crt`]: certificate, [`etc/kubernetes/pki/${name}.key`]: key }
+}
+
+function kubeletConfig({ controlPlane }: { controlPlane: boolean }): string {
+  return stringify({
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    authentication: {
+      anonymous: { enabled: false },
+      webhook: { enabled: true },
+      x509: { clientCAFile: '/etc/kubernetes/pki/ca.crt' },
+    },
+    authorization: { mode: 'Webhook' },
+    tlsCertFile: '/etc/kubernetes/pki/kubelet.crt',
+    tlsPrivateKeyFile: '/etc/kubernetes/pki/kubelet.key',
+    tlsMinVersion: 'VersionTLS12',
+    clusterDomain: 'cluster.local',
+    clusterDNS: [network.dns],
+    ...hostSettings,
+    ...(controlPlane
+      ? { registerWithTaints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }] }
+      : {}),
+  })
 }

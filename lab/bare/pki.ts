@@ -1,5 +1,4 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../../src/kit/command.ts'
 
@@ -24,8 +23,8 @@ export class Pki {
   }
 
   /** Gives `work` a place for keys that only its owner can read and that is gone afterwards. */
-  static async within<T>(work: (pki: Pki) => Promise<T>): Promise<T> {
-    const directory = await mkdtemp(join(tmpdir(), 'lab-pki-'))
+  static async within<T>(parent: string, work: (pki: Pki) => Promise<T>): Promise<T> {
+    const directory = await mkdtemp(join(parent, 'pki-'))
     try {
       await writeFile(join(directory, 'openssl.cnf'), '[req]\ndistinguished_name = dn\n[dn]\n')
       return await work(new Pki(directory))

@@ -1,14 +1,8 @@
+import type { Cast } from '../cluster/shape.ts'
+import { network, renderUnit } from '../cluster/units.ts'
 import type { Host } from '../hosts/host.ts'
-import type { Cast } from './shape.ts'
 
 /** The services of the bare engine, with the flags a careful operator would write. */
-export const network = {
-  pods: '10.244.0.0/16',
-  services: '10.96.0.0/16',
-  firstService: '10.96.0.1',
-  dns: '10.96.0.10',
-}
-
 const pki = '/etc/kubernetes/pki'
 const kubeconfigs = '/etc/kubernetes'
 
@@ -20,39 +14,9 @@ const ciphers = [
   'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
 ].join(',')
 
-interface Unit {
-  readonly description: string
-  readonly after: readonly string[]
-  readonly type: 'notify' | 'exec'
-  readonly command: readonly string[]
-  readonly settings?: readonly string[]
-}
-
-function render({ description, after, type, command, settings = [] }: Unit): string {
-  return [
-    '[Unit]',
-    `Description=${description}`,
-    `After=network.target ${after.join(' ')}`.trimEnd(),
-    'StartLimitIntervalSec=0',
-    '',
-    '[Service]',
-    `Type=${type}`,
-    `ExecStart=${command.join(' \\\n  ')}`,
-    'Restart=always',
-    'RestartSec=1',
-    'LimitNOFILE=1048576',
-    'TimeoutStartSec=0',
-    ...settings,
-    '',
-    '[Install]',
-    'WantedBy=multi-user.target',
-    '',
-  ].join('\n')
-}
-
 export function etcdUnit(host: Host, { controlPlanes }: Cast): string {
   const members = controlPlanes.map(({ name, address }) => `${name}=https://${address}:2380`)
-  return render({
+  return renderUnit({
     description: 'etcd',
     after: [],
     type: 'notify',
@@ -81,7 +45,7 @@ export function etcdUnit(host: Host, { controlPlanes }: Cast): string {
 }
 
 export function apiServerUnit(host: Host): string {
-  return render({
+  return renderUnit({
     description: 'Kubernetes API server',
     // Also the order of stopping: an API server whose etcd went first hangs until it is killed.
     after: ['etcd.service'],
@@ -124,7 +88,7 @@ export function apiServerUnit(host: Host): string {
 }
 
 export function controllerManagerUnit(): string {
-  return render({
+  return renderUnit({
     description: 'Kubernetes controller manager',
     after: ['kube-apiserver.service'],
     type: 'exec',
@@ -148,7 +112,7 @@ export function controllerManagerUnit(): string {
 }
 
 export function schedulerUnit(): string {
-  return render({
+  return renderUnit({
     description: 'Kubernetes scheduler',
     after: ['kube-apiserver.service'],
     type: 'exec',
@@ -163,18 +127,8 @@ export function schedulerUnit(): string {
   })
 }
 
-export function containerdUnit(): string {
-  return render({
-    description: 'containerd',
-    after: [],
-    type: 'notify',
-    command: ['/usr/local/bin/containerd'],
-    settings: ['Delegate=yes', 'KillMode=process', 'TasksMax=infinity'],
-  })
-}
-
 export function kubeletUnit(host: Host): string {
-  return render({
+  return renderUnit({
     description: 'kubelet',
     after: ['containerd.service'],
     type: 'exec',
@@ -190,7 +144,7 @@ export function kubeletUnit(host: Host): string {
 }
 
 export function kubeProxyUnit(host: Host): string {
-  return render({
+  return renderUnit({
     description: 'kube-proxy',
     after: [],
     type: 'exec',
@@ -201,56 +155,3 @@ export function kubeProxyUnit(host: Host): string {
     ],
   })
 }
-
-export function flanneldUnit(host: Host): string {
-  return render({
-    description: 'flanneld',
-    after: [],
-    type: 'exec',
-    command: [
-      '/usr/local/bin/flanneld',
-      '--kube-subnet-mgr',
-      `--kubeconfig-file=${kubeconfigs}/flannel.conf`,
-      '--net-config-path=/etc/flannel/net-conf.json',
-      `--iface=${host.address}`,
-      '--ip-masq',
-    ],
-    settings: [`Environment=NODE_NAME=${host.name}`],
-  })
-}
-
-/** Runs the moment flanneld has written the host's subnet: no meta plugin is needed. */
-export const conflistUnits: Readonly<Record<string, string>> = {
-  'cni-conflist.path': `[Unit]
-Description=Wait for flannel's subnet
-
-[Path]
-PathExists=/run/flannel/subnet.env
-
-[Install]
-WantedBy=multi-user.target
-`,
-  'cni-conflist.service': `[Unit]
-Description=Write the pod network's configuration
-
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-EnvironmentFile=/run/flannel/subnet.env
-ExecStart=/usr/local/sbin/cni-conflist
-`,
-}
-
-export const conflistScript = `#!/bin/sh
-set -eu
-# flannel names the subnet by its first host; the allocator wants the network itself.
-subnet=\${FLANNEL_SUBNET%.*}.0/\${FLANNEL_SUBNET#*/}
-mkdir -p /etc/cni/net.d
-cat > /etc/cni/net.d/.new <<EOF
-{"cniVersion":"1.0.0","name":"flannel","plugins":[
- {"type":"bridge","bridge":"cni0","mtu":$FLANNEL_MTU,"isDefaultGateway":true,"hairpinMode":true,"ipMasq":false,
-  "ipam":{"type":"host-local","ranges":[[{"subnet":"$subnet"}]],"routes":[{"dst":"$FLANNEL_NETWORK"}]}},
- {"type":"portmap","capabilities":{"portMappings":true}}]}
-EOF
-mv /etc/cni/net.d/.new /etc/cni/net.d/10-flannel.conflist
-`

@@ -1,13 +1,14 @@
+import { settleAll } from '../../src/kit/settle.ts'
 import { until } from '../../src/kit/until.ts'
+import type { Access, Attempt, Ground } from '../cluster/contender.ts'
+import { KubeApi } from '../cluster/kube-api.ts'
 import type { Host } from '../hosts/host.ts'
-import type { Access, Attempt, Ground } from './contender.ts'
-import { KubeApi } from './kube-api.ts'
 import { probePods, probeService, probeWorkload } from './workload.ts'
 
 /** What a user waits for, in the order it usually comes. */
 export const milestones = [
   'etcd healthy',
-  'first API server ready',
+  'an API server ready',
   'all API servers ready',
   'all nodes Ready',
   'a pod Running on every node',
@@ -53,13 +54,16 @@ export async function observe(
   }
   const ready = async (api: KubeApi): Promise<true> =>
     wait('an API server to be ready', async () => (await api.text('/readyz')) === 'ok')
+  const anyReady = async (): Promise<void> => {
+    await Promise.any(apis.map(ready))
+    reached('an API server ready')
+  }
   const allReady = async (): Promise<void> => {
     await Promise.all(apis.map(ready))
     reached('all API servers ready')
   }
   const cluster = async (): Promise<void> => {
     await ready(first)
-    reached('first API server ready')
     await probeWorkload(first, signal)
     await wait('all nodes to be Ready', async () => {
       const { items } = await first.get<List<Node>>('/api/v1/nodes')
@@ -71,13 +75,15 @@ export async function observe(
     await ready(first)
     await wait('a pod to run on every node', async () => (await probePods(first)).length === hosts.length)
     reached('a pod Running on every node')
-    await wait('HTTP between all pods', async () => probeService(first, 'pods'))
-    reached('HTTP across nodes')
-    await wait('the service to answer', async () => probeService(first, 'service'))
+    if (hosts.length > 1) {
+      await wait('HTTP between all pods', async () => probeService(first, 'pods', hosts.length))
+      reached('HTTP across nodes')
+    }
+    await wait('the service to answer', async () => probeService(first, 'service', hosts.length))
     reached('ClusterIP answers')
   }
   try {
-    await Promise.all([etcd(), allReady(), cluster(), pods(), attempt.finished])
+    await settleAll([etcd(), anyReady(), allReady(), cluster(), pods(), attempt.finished])
   } finally {
     for (const api of apis) api.close()
   }

@@ -17,7 +17,7 @@ test('a table has a row for each milestone and each cost', () => {
     "|                                                  | bare 1+1         |
     | ------------------------------------------------ | ---------------- |
     | etcd healthy (s)                                 | 1.0 (1.0–1.0)    |
-    | first API server ready (s)                       | 2.0 (2.0–2.0)    |
+    | an API server ready (s)                          | 2.0 (2.0–2.0)    |
     | all API servers ready (s)                        | 3.0 (3.0–3.0)    |
     | all nodes Ready (s)                              | 4.0 (4.0–4.0)    |
     | a pod Running on every node (s)                  | 5.0 (5.0–5.0)    |

@@ -1,8 +1,10 @@
-import { readDigests, type Versions } from '../bare/artifacts.ts'
-import { castOf, type Shape, shapeHosts } from '../bare/shape.ts'
+import { HyperkubeError } from '../../src/kit/errors.ts'
+import { readDigests, type Versions } from '../cluster/artifacts.ts'
+import type { Access, Contender } from '../cluster/contender.ts'
+import { castOf, type Shape, shapeHosts } from '../cluster/shape.ts'
 import { machineArch } from '../engine/build.ts'
+import type { Host } from '../hosts/host.ts'
 import type { Lab } from '../hosts/lab.ts'
-import type { Access, Contender } from './contender.ts'
 import { observe, type Times } from './milestones.ts'
 import { meter, type Usage } from './usage.ts'
 
@@ -18,25 +20,39 @@ export interface TrialWish {
   readonly lab: Lab
   readonly mirror: string
   readonly versions: Versions
+  readonly signal?: AbortSignal
 }
 
 /** One contender, from hosts with nothing on them to a service that answers. The hosts stay as they end up. */
-export async function runTrial({ contender, shape, lab, mirror, versions }: TrialWish): Promise<Trial> {
+export async function runTrial(wish: TrialWish): Promise<Trial> {
+  const { contender, shape, lab, mirror, versions } = wish
   const hosts = await lab.up(shapeHosts(shape))
+  for (const host of hosts) await requireFresh(host)
   const cast = castOf(shape, hosts)
   const digests = await readDigests(mirror, machineArch())
   const controller = new AbortController()
+  const signal =
+    wish.signal === undefined ? controller.signal : AbortSignal.any([controller.signal, wish.signal])
   const meters = await meter(hosts)
   const started = performance.now()
-  const attempt = contender.begin({ cast, mirror, digests, versions }, controller.signal)
+  const ground = { cast, mirror, digests, versions, directory: lab.directory }
+  const attempt = contender.begin(ground, signal)
   try {
-    const times = await observe({ cast }, attempt, started, controller.signal)
+    const times = await observe(ground, attempt, started, signal)
     return { times, usage: await meters.stop(), access: await attempt.access }
-  } catch (error) {
-    await meters.stop()
-    throw error
   } finally {
     controller.abort()
+    await meters.stop().catch(() => undefined)
     await attempt.finished.catch(() => undefined)
   }
+}
+
+/** A second cluster over a first would mix the keys of both. */
+async function requireFresh(host: Host): Promise<void> {
+  const { code } = await host.exec(['test', '-e', '/etc/kubernetes'], { allowFailure: true })
+  if (code !== 0) return
+  throw new HyperkubeError('HOST_NOT_FRESH', 'there is a cluster on the host, or what is left of one', {
+    host: host.name,
+    hint: 'npm run lab -- down',
+  })
 }

@@ -30,7 +30,8 @@ export async function meter(hosts: readonly Host[]): Promise<{ stop(): Promise<U
     peakBytes = Math.max(peakBytes, await residentBytes(memory))
   }
   const timer = setInterval(() => {
-    sampling = sampling.then(sample)
+    // A host that goes away in between is told by whoever needs it.
+    sampling = sampling.then(sample).catch(() => undefined)
   }, every)
   return {
     async stop() {

@@ -1,6 +1,6 @@
 import { until } from '../../src/kit/until.ts'
-import { testImage } from '../bare/artifacts.ts'
-import type { KubeApi } from './kube-api.ts'
+import { testImage } from '../cluster/artifacts.ts'
+import type { KubeApi } from '../cluster/kube-api.ts'
 
 /** One web server on every node and a service over them: the smallest thing that needs all of a cluster. */
 export const probe = {
@@ -85,9 +85,14 @@ export async function probePods(api: KubeApi): Promise<ProbePod[]> {
   )
 }
 
-/** Has every pod call every other, or the service; true when all of them are answered. */
-export async function probeService(api: KubeApi, target: 'pods' | 'service'): Promise<boolean> {
+/** Has each of so many pods call every other, or the service; true when all of them are answered. */
+export async function probeService(
+  api: KubeApi,
+  target: 'pods' | 'service',
+  count: number,
+): Promise<boolean> {
   const pods = await probePods(api)
+  if (pods.length !== count) return false
   const calls = pods.flatMap((from) =>
     target === 'service'
       ? [dial(api, from, probe.clusterIP, 80)]

@@ -1,24 +1,25 @@
 import { writeFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { versionsFor } from '../bare/artifacts.ts'
 import { bare } from '../bare/bare.ts'
-import { parseShape } from '../bare/shape.ts'
-import type { Contender } from '../bench/contender.ts'
 import { type Column, renderTable } from '../bench/table.ts'
 import { runTrial, type Trial } from '../bench/trial.ts'
 import { cacheDirectory } from '../cache.ts'
+import { versionsFor } from '../cluster/artifacts.ts'
+import type { Contender } from '../cluster/contender.ts'
+import { parseShape } from '../cluster/shape.ts'
 import { type KubernetesVersion, kubernetesVersions, partId, selectParts } from '../engine/parts.ts'
+import { Lab } from '../hosts/lab.ts'
 import { kubeadm } from '../kubeadm/kubeadm.ts'
 import { openMirror } from '../mirror/open.ts'
-import { terminalReport } from '../report.ts'
-import { openLab } from './open.ts'
-import { positiveInteger } from './up.ts'
+import { silentReport, terminalReport } from '../report.ts'
+import { interrupted } from './interrupt.ts'
+import { positiveInteger } from './numbers.ts'
 
 const contenders: readonly Contender[] = [bare, kubeadm]
 
 interface Options {
-  readonly shape: string[]
+  readonly shape: readonly string[]
   readonly runs: number
   readonly kubernetes: KubernetesVersion
   readonly out?: string
@@ -27,30 +28,38 @@ interface Options {
 export function benchCommand(parent: Command): void {
   parent
     .command('bench')
-    .description('measure ways of setting up a cluster against each other, in turns')
+    .description('measure ways of setting up a cluster against each other, in turns, in a lab of their own')
     .argument('[contenders...]', `of ${contenders.map(({ name }) => name).join(', ')}; default: all`)
     .option('--shape <shapes...>', 'control planes + workers', ['1+1', '3+2'])
     .option('--runs <count>', 'how often each', positiveInteger, 3)
     .addOption(
-      new Option('--kubernetes <version>').choices(kubernetesVersions).default(kubernetesVersions[0]),
+      new Option('--kubernetes <version>', 'which')
+        .choices(kubernetesVersions)
+        .default(kubernetesVersions[0]),
     )
     .option('--out <file>', 'also write the table, with versions and date')
-    .action(async (names: string[], options: Options, command: Command) => {
-      const chosen = choose(names)
-      const lab = await openLab(command)
-      const report = terminalReport()
-      const mirror = await openMirror(lab, { parts: selectParts([]).parts, cache: cacheDirectory(), report })
+    .action(async (names: string[], options: Options) => {
       const columns = options.shape.flatMap((text) =>
-        chosen.map((contender) => ({ contender, text, shape: parseShape(text), trials: [] as Trial[] })),
+        choose(names).map((contender) => ({
+          contender,
+          text,
+          shape: parseShape(text),
+          trials: [] as Trial[],
+        })),
       )
+      const signal = interrupted()
+      const [cache, report] = [cacheDirectory(), terminalReport()]
+      const lab = await Lab.open({ name: 'bench', cache, report: silentReport })
+      const mirror = await openMirror(lab, { parts: selectParts(), cache, report, port: 0 })
       const versions = versionsFor(options.kubernetes)
       try {
         for (let run = 1; run <= options.runs; run++) {
           // In turns, so that a noisy minute of the machine hurts all alike.
           for (const { contender, text, shape, trials } of columns) {
+            signal.throwIfAborted()
             await lab.clear()
             await report.step(`run ${run}: ${contender.name} ${text}`, async () => {
-              trials.push(await runTrial({ contender, shape, lab, mirror: mirror.address, versions }))
+              trials.push(await runTrial({ contender, shape, lab, mirror: mirror.address, versions, signal }))
             })
           }
         }
@@ -80,7 +89,7 @@ function choose(names: readonly string[]): readonly Contender[] {
 }
 
 function page(table: string, options: Options): string {
-  const parts = selectParts([]).parts.map(partId).join(', ')
+  const parts = selectParts().map(partId).join(', ')
   return `# Bare engine and kubeadm
 
 Written by \`npm run lab -- bench\` on ${new Date().toISOString().slice(0, 10)}: Kubernetes ${options.kubernetes},

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { openLab } from './open.ts'
+import { findLab } from './open.ts'
 
 export function crashCommand(parent: Command): void {
   parent
@@ -7,6 +7,6 @@ export function crashCommand(parent: Command): void {
     .description('end all processes of a host at once; its disk keeps what the kernel had taken in')
     .argument('<host>')
     .action(async (name: string, _options: unknown, command: Command) => {
-      await (await (await openLab(command)).host(name)).crash()
+      await (await (await findLab(command)).host(name)).crash()
     })
 }

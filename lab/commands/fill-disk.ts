@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { openLab } from './open.ts'
+import { findLab } from './open.ts'
 
 export function fillDiskCommand(parent: Command): void {
   parent
@@ -8,7 +8,7 @@ export function fillDiskCommand(parent: Command): void {
     .argument('<host>')
     .option('--empty', 'give the room back')
     .action(async (name: string, options: { empty?: true }, command: Command) => {
-      const host = await (await openLab(command)).host(name)
+      const host = await (await findLab(command)).host(name)
       await (options.empty === true ? host.emptyDisk() : host.fillDisk())
     })
 }

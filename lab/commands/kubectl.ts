@@ -2,11 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { HyperkubeError } from '../../src/kit/errors.ts'
+import { exists } from '../../src/kit/files.ts'
+import { kubeconfigFile } from '../bench/bare-cluster.ts'
 import { cacheDirectory } from '../cache.ts'
 import { buildEngine } from '../engine/build.ts'
-import { selectParts } from '../engine/parts.ts'
+import { kubernetesVersions, selectParts } from '../engine/parts.ts'
 import { terminalReport } from '../report.ts'
-import { openLab } from './open.ts'
+import { findLab } from './open.ts'
 
 export function kubectlCommand(parent: Command): void {
   parent
@@ -17,12 +20,18 @@ export function kubectlCommand(parent: Command): void {
     .allowUnknownOption()
     .helpOption(false)
     .action(async (words: string[], _options: unknown, command: Command) => {
-      const lab = await openLab(command)
-      const { parts } = selectParts(['kubernetes@v1.37.1'])
+      const lab = await findLab(command)
+      const config = kubeconfigFile(lab)
+      if (!(await exists(config))) {
+        throw new HyperkubeError('NO_CLUSTER', `lab ${lab.name} has no cluster`, {
+          hint: `npm run lab -- --lab ${lab.name} cluster 1+1`,
+        })
+      }
+      const parts = selectParts([`kubernetes@${kubernetesVersions[0]}`])
       const [built] = await buildEngine(parts, { cache: cacheDirectory(), report: terminalReport() })
       const child = spawn(join(built?.directory ?? '', 'kubectl'), words, {
         stdio: 'inherit',
-        env: { ...process.env, KUBECONFIG: join(lab.directory, 'kubeconfig') },
+        env: { ...process.env, KUBECONFIG: config },
       })
       const [code] = await once(child, 'exit')
       process.exitCode = Number(code ?? 1)

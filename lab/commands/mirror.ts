@@ -11,7 +11,7 @@ export function mirrorCommand(parent: Command): void {
     .description('serve the engine on the lab’s bridge, laid out as upstream’s download sites are')
     .argument('[parts...]', 'as for engine; what is not built yet is built first')
     .action(async (names: string[], _options: unknown, command: Command) => {
-      const { parts } = selectParts(names)
+      const parts = selectParts(names)
       const lab = await openLab(command)
       const mirror = await openMirror(lab, { parts, cache: cacheDirectory(), report: terminalReport() })
       process.stdout.write(`${mirror.address}\n`)

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { openLab } from './open.ts'
+import { HyperkubeError } from '../../src/kit/errors.ts'
+import { findLab } from './open.ts'
 
 export function partitionCommand(parent: Command): void {
   parent
@@ -9,10 +10,15 @@ export function partitionCommand(parent: Command): void {
     .argument('[others...]')
     .option('--one-way', 'only what the host sends is lost; it still hears the others')
     .action(async (name: string, others: string[], options: { oneWay?: true }, command: Command) => {
-      const lab = await openLab(command)
+      const lab = await findLab(command)
       const host = await lab.host(name)
       const all = (await lab.hosts()).filter((other) => other.name !== name)
       const cut = others.length === 0 ? all : await Promise.all(others.map(async (other) => lab.host(other)))
+      if (cut.length === 0) {
+        throw new HyperkubeError('NOTHING_TO_CUT', `${name} is the only host of lab ${lab.name}`, {
+          hint: 'npm run lab -- up 2',
+        })
+      }
       await lab.partition(host, cut, { oneWay: options.oneWay === true })
     })
 }

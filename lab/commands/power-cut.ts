@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { openLab } from './open.ts'
+import { findLab } from './open.ts'
 
 export function powerCutCommand(parent: Command): void {
   parent
@@ -7,6 +7,6 @@ export function powerCutCommand(parent: Command): void {
     .description('crash a host and lose all that it had not synced (needs up --disk loop)')
     .argument('<host>')
     .action(async (name: string, _options: unknown, command: Command) => {
-      await (await (await openLab(command)).host(name)).powerCut()
+      await (await (await findLab(command)).host(name)).powerCut()
     })
 }

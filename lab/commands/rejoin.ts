@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { openLab } from './open.ts'
+import { findLab } from './open.ts'
 
 export function rejoinCommand(parent: Command): void {
   parent
     .command('rejoin')
     .description('take back every partition')
     .action(async (_options: unknown, command: Command) => {
-      await (await openLab(command)).rejoin()
+      await (await findLab(command)).rejoin()
     })
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { installPackages, requirePrerequisites } from '../prerequisites.ts'
+import { installPackages, requireForEngine, requireForHosts } from '../prerequisites.ts'
 import { terminalReport } from '../report.ts'
 
 export function setupCommand(parent: Command): void {
@@ -8,7 +8,8 @@ export function setupCommand(parent: Command): void {
     .description('install the Debian packages that the lab uses, and check the rest')
     .action(async () => {
       await installPackages(terminalReport())
-      await requirePrerequisites()
+      await requireForHosts()
+      await requireForEngine()
       process.stdout.write('this machine can run a lab\n')
     })
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { openLab } from './open.ts'
-import { positiveInteger } from './up.ts'
+import { findLab } from './open.ts'
+import { positiveInteger } from './numbers.ts'
 
 export function slowDiskCommand(parent: Command): void {
   parent
@@ -9,6 +9,6 @@ export function slowDiskCommand(parent: Command): void {
     .argument('<host>')
     .argument('[writes-per-second]', 'how many; none: full speed again', positiveInteger)
     .action(async (name: string, writes: number | undefined, _options: unknown, command: Command) => {
-      await (await (await openLab(command)).host(name)).slowDisk(writes ?? 0)
+      await (await (await findLab(command)).host(name)).slowDisk(writes ?? 0)
     })
 }

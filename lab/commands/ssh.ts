@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Command } from 'commander'
 import { sshArgv } from '../hosts/ssh.ts'
-import { openLab } from './open.ts'
+import { findLab } from './open.ts'
 
 export function sshCommand(parent: Command): void {
   parent
@@ -12,7 +12,7 @@ export function sshCommand(parent: Command): void {
     .argument('[command...]')
     .passThroughOptions()
     .action(async (name: string, words: string[], _options: unknown, command: Command) => {
-      const host = await (await openLab(command)).host(name)
+      const host = await (await findLab(command)).host(name)
       const [program, ...args] = sshArgv(host.ssh, ...words)
       const [code] = await once(spawn(program, args, { stdio: 'inherit' }), 'exit')
       process.exitCode = Number(code ?? 1)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { openLab } from './open.ts'
+import { findLab } from './open.ts'
 
 export function startCommand(parent: Command): void {
   parent
@@ -7,6 +7,6 @@ export function startCommand(parent: Command): void {
     .description('start a host again after crash or power-cut')
     .argument('<host>')
     .action(async (name: string, _options: unknown, command: Command) => {
-      await (await openLab(command)).start(name)
+      await (await findLab(command)).start(name)
     })
 }

@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
-import { isDeaf } from '../hosts/partition.ts'
-import { openLab } from './open.ts'
+import { findLab } from './open.ts'
 
 export function statusCommand(parent: Command): void {
   parent
     .command('status')
     .description('say which hosts there are and how they are')
     .action(async (_options: unknown, command: Command) => {
-      const lab = await openLab(command)
+      const lab = await findLab(command)
       const hosts = await lab.hosts()
       if (hosts.length === 0) {
         process.stderr.write(`lab ${lab.name} has no hosts; npm run lab -- up 2\n`)
@@ -15,7 +14,8 @@ export function statusCommand(parent: Command): void {
       }
       for (const host of hosts) {
         const state = (await host.isRunning()) ? 'running' : 'stopped'
-        const cut = (await isDeaf(host.mark)) ? '  partitioned' : ''
+        const unheard = await host.unheard()
+        const cut = unheard.length === 0 ? '' : `  hears nothing from ${unheard.join(', ')}`
         process.stdout.write(`${host.name}  ${host.address}  ${state}  ${host.disk.kind}${cut}\n`)
       }
     })

@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { DiskKind } from '../hosts/disk.ts'
+import { positiveInteger } from './numbers.ts'
 import { openLab } from './open.ts'
 
 export function upCommand(parent: Command): void {
@@ -8,14 +9,18 @@ export function upCommand(parent: Command): void {
     .description('make and start hosts; those that run are left as they are')
     .argument('<hosts...>', 'how many (h1, h2, ...), or their names')
     .addOption(
-      new Option('--disk <kind>', 'loop: a disk of its own, for power cuts and disk faults')
-        .choices(['directory', 'loop'])
-        .default('directory'),
+      new Option('--disk <kind>', 'loop: a disk of its own, for power cuts and disk faults').choices([
+        'directory',
+        'loop',
+      ]),
     )
     .option('--disk-size <gigabytes>', 'size of a loop disk', positiveInteger, 20)
-    .action(async (wanted: string[], options: { disk: DiskKind; diskSize: number }, command: Command) => {
+    .action(async (wanted: string[], options: { disk?: DiskKind; diskSize: number }, command: Command) => {
       const lab = await openLab(command)
-      const hosts = await lab.up(hostNames(wanted), { disk: options.disk, diskGigabytes: options.diskSize })
+      const hosts = await lab.up(hostNames(wanted), {
+        ...(options.disk === undefined ? {} : { disk: options.disk }),
+        diskGigabytes: options.diskSize,
+      })
       for (const host of hosts) process.stdout.write(`${host.name}  ${host.address}\n`)
     })
 }
@@ -26,10 +31,4 @@ export function hostNames(wanted: readonly string[]): readonly string[] {
   return Number.isInteger(count) && count > 0
     ? Array.from({ length: count }, (_, index) => `h${index + 1}`)
     : wanted
-}
-
-export function positiveInteger(text: string): number {
-  const value = Number(text)
-  if (Number.isInteger(value) && value > 0) return value
-  throw new InvalidArgumentError('a whole number above 0 is needed')
 }

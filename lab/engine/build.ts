@@ -1,8 +1,7 @@
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Argv, run } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { exists } from '../../src/kit/files.ts'
+import { keep } from '../cache.ts'
 import type { Report } from '../report.ts'
 import { type Part, type Program, partId } from './parts.ts'
 import {
@@ -25,7 +24,6 @@ export interface BuiltPart {
 export interface BuildOptions {
   readonly cache: string
   readonly report: Report
-  readonly signal?: AbortSignal
 }
 
 export function machineArch(): Arch {
@@ -46,46 +44,24 @@ export async function buildEngine(parts: readonly Part[], options: BuildOptions)
 
 async function buildPart(part: Part, compiler: string, options: BuildOptions): Promise<BuiltPart> {
   const arch = machineArch()
-  const engine = join(options.cache, 'engine')
   const key = await recipeKey(part, arch, compiler)
-  const directory = join(engine, `${partId(part)}-${arch}-${key}`)
-  const built = { part, arch, directory }
-  if (await exists(directory)) return built
-
-  await mkdir(engine, { recursive: true })
-  const unfinished = await mkdtemp(join(engine, '.building-'))
-  try {
-    await options.report.step(`build ${partId(part)}`, async (note) =>
-      compile(part, arch, unfinished, note, options.signal),
-    )
-    // Only a whole part ever bears its name, so a build that was cut off is simply built again.
-    await rename(unfinished, directory).catch(async (error: unknown) => {
-      if (!(await exists(directory))) throw error
-    })
-  } catch (cause) {
+  const name = `${partId(part)}-${arch}-${key}`
+  const directory = await keep(join(options.cache, 'engine', name), async (unfinished) => {
+    await options.report.step(`build ${partId(part)}`, async (note) => compile(part, arch, unfinished, note))
+  }).catch((cause: unknown) => {
     throw new HyperkubeError('ENGINE_PART_FAILED', 'the part could not be built', {
       component: partId(part),
-      hint: `npm run lab -- engine ${partId(part)}`,
       cause,
     })
-  } finally {
-    await rm(unfinished, { recursive: true, force: true })
-  }
-  return built
+  })
+  return { part, arch, directory }
 }
 
-async function compile(
-  part: Part,
-  arch: Arch,
-  into: string,
-  note: (text: string) => void,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function compile(part: Part, arch: Arch, into: string, note: (text: string) => void): Promise<void> {
   let packages = 0
   const options = {
     cwd: moduleDirectory(part),
     env: { ...process.env, ...goEnvironment(part, arch) },
-    ...(signal === undefined ? {} : { signal }),
     onLine: (line: string) => note(`${++packages} packages, ${line}`),
   }
   const commands: readonly Argv[] = part.language === 'c' ? await cCommands(part, into) : goBuild(part, into)

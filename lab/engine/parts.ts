@@ -1,3 +1,5 @@
+import { HyperkubeError } from '../../src/kit/errors.ts'
+
 /**
  * Every part of the engine: upstream's own sources, at a pinned version, compiled as ordinary Go module
  * dependencies. `go/<module>/` holds the go.mod and go.sum that pin a part; the recipe is here.
@@ -145,15 +147,16 @@ export function partId({ name, version, os }: Pick<Part, 'name' | 'version' | 'o
  * The parts that a list of names asks for: `etcd`, `etcd@v3.6.16`, `windows` for all of the Windows set,
  * `all` for everything. No names: all that is not on request.
  */
-export function selectParts(names: readonly string[]): {
-  parts: readonly Part[]
-  unknown: readonly string[]
-} {
-  if (names.length === 0) return { parts: parts.filter((part) => !part.onRequest), unknown: [] }
-  return {
-    parts: parts.filter((part) => names.some((name) => answersTo(part, name))),
-    unknown: names.filter((name) => !parts.some((part) => answersTo(part, name))),
+export function selectParts(names: readonly string[] = []): readonly Part[] {
+  const unknown = names.filter((name) => !parts.some((part) => answersTo(part, name)))
+  if (unknown.length > 0) {
+    throw new HyperkubeError('UNKNOWN_PART', `there is no part ${unknown.join(', ')}`, {
+      hint: 'npm run lab -- engine --list',
+    })
   }
+  return parts.filter((part) =>
+    names.length === 0 ? !part.onRequest : names.some((name) => answersTo(part, name)),
+  )
 }
 
 function answersTo(part: Part, name: string): boolean {

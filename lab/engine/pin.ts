@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { run } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
+import { exists } from '../../src/kit/files.ts'
 import { type Part, parts, type Program } from './parts.ts'
 import { moduleDirectory } from './recipe.ts'
 
@@ -10,7 +11,7 @@ import { moduleDirectory } from './recipe.ts'
  * Writes the go.mod and go.sum that pin a version of a part, after the pattern of a version that is there.
  * What upstream replaces in its own go.mod is replaced here too, because Go ignores that in a dependency.
  */
-export async function pin(name: string, version: string): Promise<string> {
+export async function pin(name: string, version: string, { force = false } = {}): Promise<string> {
   const known = parts.find((part) => part.name === name && part.module.startsWith(`${name}/`))
   if (known === undefined) {
     throw new HyperkubeError('UNKNOWN_PART', `there is no part ${name}`, {
@@ -18,6 +19,11 @@ export async function pin(name: string, version: string): Promise<string> {
     })
   }
   const directory = join(moduleDirectory(known), '..', version)
+  if (!force && (await exists(directory))) {
+    throw new HyperkubeError('PIN_EXISTS', `${name} ${version} is pinned already`, {
+      hint: `npm run lab -- pin ${name} ${version} --force`,
+    })
+  }
   const { tools, tests } = programsOf(known)
   const modules = await modulesOf(known, tools)
   const upstream = await Promise.all(

@@ -20,7 +20,7 @@ export function programFile(part: Part, program: Program): string {
 /** What a build of this part depends on, as one short digest: the cache is keyed by it. */
 export async function recipeKey(part: Part, arch: Arch, compiler: string): Promise<string> {
   const hash = createHash('sha256')
-  hash.update(JSON.stringify([part, arch, compiler, goBuild(part, 'out')]))
+  hash.update(JSON.stringify([part, arch, compiler, goBuild(part, 'out'), cBuild(part, 'source', 'out')]))
   for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(moduleDirectory(part), file)))
   return hash.digest('hex').slice(0, 12)
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { exists } from '../../src/kit/files.ts'
+import { keep } from '../cache.ts'
 import type { Report } from '../report.ts'
 
 /** The root file system that all hosts of all labs share, read-only, under an overlay of their own. */
@@ -81,31 +81,14 @@ MaxStartups 100
 export async function ensureBase(cache: string, report: Report): Promise<string> {
   const recipe = JSON.stringify([suite, packages, masked, machineUnit, machineScript, sshdSettings])
   const key = createHash('sha256').update(recipe).digest('hex').slice(0, 12)
-  const directory = join(cache, 'base', key)
-  if (await exists(directory)) return directory
-
-  await mkdir(join(cache, 'base'), { recursive: true })
-  const unfinished = await mkdtemp(join(cache, 'base', '.making-'))
-  try {
+  return keep(join(cache, 'base', key), async (unfinished) => {
+    const include = `--include=${packages.join(',')}`
+    const mirror = await debianMirror()
     await report.step('make the base of all hosts', async (note) => {
-      await run(
-        [
-          'debootstrap',
-          '--variant=minbase',
-          `--include=${packages.join(',')}`,
-          suite,
-          unfinished,
-          await debianMirror(),
-        ],
-        { onLine: note },
-      )
+      await run(['debootstrap', '--variant=minbase', include, suite, unfinished, mirror], { onLine: note })
       await furnish(unfinished)
     })
-    await rename(unfinished, directory)
-  } finally {
-    await rm(unfinished, { recursive: true, force: true })
-  }
-  return directory
+  })
 }
 
 async function furnish(root: string): Promise<void> {
@@ -134,17 +117,16 @@ async function furnish(root: string): Promise<void> {
 async function debianMirror(): Promise<string> {
   const given = process.env['HYPERKUBE_LAB_DEBIAN']
   if (given !== undefined) return given
-  const asked = await run(
-    ['apt-get', 'indextargets', '--format', '$(CODENAME) $(SITE)', 'Created-By: Packages'],
-    {
-      allowFailure: true,
-    },
-  ).catch(() => undefined)
-  const line = asked?.stdout.split('\n').find((each) => each.startsWith(`${suite} `))
-  if (line === undefined) {
+  const format = '$(ORIGIN) $(CODENAME) $(SITE)'
+  const asked = await run(['apt-get', 'indextargets', '--format', format, 'Created-By: Packages'], {
+    allowFailure: true,
+  }).catch(() => undefined)
+  // Before the first update apt does not know yet whose a source is.
+  const site = new RegExp(`^(?:Debian)? ${suite} (.+)$`, 'm').exec(asked?.stdout ?? '')?.[1]
+  if (site === undefined) {
     throw new HyperkubeError('NO_DEBIAN_MIRROR', `apt on this machine knows no source of Debian ${suite}`, {
       hint: 'name one in HYPERKUBE_LAB_DEBIAN, or run apt-get update first',
     })
   }
-  return line.slice(suite.length + 1)
+  return site
 }

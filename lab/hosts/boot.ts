@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { open } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { exists } from '../../src/kit/files.ts'
 import { until } from '../../src/kit/until.ts'
 import { findCgroups, makeCgroups, processesIn, removeCgroups } from './cgroup.ts'
@@ -25,13 +25,15 @@ export async function boot(host: Boot): Promise<void> {
   const version1 = await exists('/sys/fs/cgroup/memory')
   const log = await open(host.console, 'a')
   try {
-    const child = spawn('sh', ['-c', enterCgroups, 'enter', ...cgroups, '--', ...nspawn(host)], {
+    const child = spawn('sh', ['-ec', enterCgroups, 'enter', ...cgroups, '--', ...nspawn(host)], {
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
       env: {
         PATH: process.env['PATH'],
         SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: version1 ? '0' : '1',
         SYSTEMD_NSPAWN_API_VFS_WRITABLE: '1',
+        // Two labs never share a root, and the lock files would stay behind.
+        SYSTEMD_NSPAWN_LOCK: '0',
       },
     })
     await new Promise((resolve, reject) => {
@@ -39,6 +41,12 @@ export async function boot(host: Boot): Promise<void> {
       child.once('error', reject)
     })
     child.unref()
+    // From here on the host can be found by its cgroups, whatever becomes of it or of us.
+    await until(
+      `${host.name} to enter its cgroups`,
+      async () => child.exitCode !== null || (await processesIn(cgroups)).length > 0,
+      { within: 10_000, every: 10 },
+    )
   } finally {
     await log.close()
   }
@@ -82,6 +90,7 @@ export async function killHost(mark: string): Promise<void> {
     },
     { within: 30_000, every: 20 },
   )
+  await rm(`/run/systemd/nspawn/propagate/${mark}`, { recursive: true, force: true })
   await until(`the cgroups of ${mark} to go`, async () => removeCgroups(cgroups).then(() => true), {
     within: 10_000,
     every: 20,

@@ -27,3 +27,11 @@ test('version 2 alone', () => {
   )
   expect(found).toEqual([{ controllers: [], mount: '/sys/fs/cgroup', ownPath: '/user.slice/a.scope' }])
 })
+
+test('a container that sees only its own part', () => {
+  const found = parseHierarchies(
+    '4:memory:/docker/abc/job\n',
+    '35 31 0:32 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory',
+  )
+  expect(found).toEqual([{ controllers: ['memory'], mount: '/sys/fs/cgroup/memory', ownPath: '/job' }])
+})

@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 /**
  * A host gets cgroups of its own in every hierarchy, and becomes their root: without them all kubelets of a
@@ -17,10 +17,10 @@ export interface Hierarchy {
 export function parseHierarchies(cgroup: string, mountinfo: string): Hierarchy[] {
   const mounts = mountinfo.split('\n').flatMap((line) => {
     const [place = '', source = ''] = line.split(' - ')
-    const mount = place.split(' ')[4]
+    const [, , , root, mount] = place.split(' ')
     const [type, , options = ''] = source.split(' ')
-    return mount !== undefined && (type === 'cgroup' || type === 'cgroup2')
-      ? [{ mount, version2: type === 'cgroup2', options: options.split(',') }]
+    return root !== undefined && mount !== undefined && (type === 'cgroup' || type === 'cgroup2')
+      ? [{ root, mount, version2: type === 'cgroup2', options: options.split(',') }]
       : []
   })
   return cgroup.split('\n').flatMap((line) => {
@@ -30,7 +30,10 @@ export function parseHierarchies(cgroup: string, mountinfo: string): Hierarchy[]
     const found = mounts.find(({ version2, options }) =>
       controllers.length === 0 ? version2 : !version2 && controllers.every((one) => options.includes(one)),
     )
-    return found === undefined ? [] : [{ controllers, mount: found.mount, ownPath }]
+    if (found === undefined) return []
+    // A container may see only a part of the hierarchy, while its own path is counted from the top.
+    const below = ownPath.startsWith(found.root) ? relative(found.root, ownPath) : ownPath
+    return [{ controllers, mount: found.mount, ownPath: join('/', below) }]
   })
 }
 
@@ -61,32 +64,28 @@ export async function makeCgroups(name: string): Promise<string[]> {
 
 /** The cgroups of that name in any hierarchy, whoever made them. */
 export async function findCgroups(name: string): Promise<string[]> {
-  const found = await Promise.all(
-    (await hierarchies()).map(async ({ mount }) => search(mount, (entry) => entry === name, 4)),
-  )
-  return found.flat()
+  return searchAll((entry) => entry === name)
 }
 
-/** The names of all cgroups that start so. */
+/** All cgroups whose name starts so. */
 export async function cgroupsWithPrefix(prefix: string): Promise<string[]> {
-  const found = await Promise.all(
-    (await hierarchies()).map(async ({ mount }) => search(mount, (entry) => entry.startsWith(prefix), 4)),
-  )
+  return searchAll((entry) => entry.startsWith(prefix))
+}
+
+async function searchAll(wanted: (name: string) => boolean): Promise<string[]> {
+  const found = await Promise.all((await hierarchies()).map(async ({ mount }) => search(mount, wanted)))
   return found.flat()
 }
 
-async function search(
-  directory: string,
-  wanted: (name: string) => boolean,
-  depth: number,
-): Promise<string[]> {
-  const found: string[] = []
-  for (const name of await subdirectories(directory)) {
-    const path = join(directory, name)
-    if (wanted(name)) found.push(path)
-    else if (depth > 1) found.push(...(await search(path, wanted, depth - 1)))
-  }
-  return found
+async function search(directory: string, wanted: (name: string) => boolean): Promise<string[]> {
+  const names = await subdirectories(directory)
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const path = join(directory, name)
+      return wanted(name) ? [path] : search(path, wanted)
+    }),
+  )
+  return found.flat()
 }
 
 /** Every process in these cgroups and below. */
@@ -94,7 +93,8 @@ export async function processesIn(directories: readonly string[]): Promise<numbe
   const pids = new Set<number>()
   for (const directory of directories) {
     const lines = await readFile(join(directory, 'cgroup.procs'), 'utf8').catch(() => '')
-    for (const line of lines.split('\n')) if (line !== '') pids.add(Number(line))
+    // 0 stands for a process outside our own view; it is none of ours to end.
+    for (const line of lines.split('\n')) if (Number(line) > 0) pids.add(Number(line))
     const below = (await subdirectories(directory)).map((name) => join(directory, name))
     for (const pid of await processesIn(below)) pids.add(pid)
   }

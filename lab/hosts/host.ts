@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { z } from 'zod'
 import {
   type Argv,
@@ -10,21 +10,22 @@ import {
   run,
 } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { exists } from '../../src/kit/files.ts'
-import { boot, isRunning, killHost } from './boot.ts'
+import { boot, isRunning } from './boot.ts'
 import {
   attachDisk,
   cutPower,
   type Disk,
   emptyDisk,
   fillDisk,
+  isAttached,
   makeDisk,
   slowDisk,
-  unmountBelow,
 } from './disk.ts'
 import { hostMark } from './names.ts'
-import { plugIn, unplug } from './network.ts'
-import { closeConnection, makeKey, openConnection, type SshTarget, sshArgv } from './ssh.ts'
+import { plugIn } from './network.ts'
+import { ignoreArrivals } from './partition.ts'
+import { isConnected, makeKey, openConnection, type SshTarget, sshArgv } from './ssh.ts'
+import { controlSocket, sweepHost } from './sweep.ts'
 
 const recordSchema = z.strictObject({
   apiVersion: z.literal('lab.hyperkube.dev/v1'),
@@ -33,6 +34,8 @@ const recordSchema = z.strictObject({
   network: z.int().min(0).max(255),
   address: z.ipv4(),
   disk: z.enum(['directory', 'loop']),
+  /** The base it was made on: what it wrote is only right on top of that. */
+  base: z.string(),
 })
 export type HostRecord = z.infer<typeof recordSchema>
 
@@ -49,6 +52,7 @@ export class Host {
   readonly directory: string
   readonly ssh: SshTarget
   readonly disk: Disk
+  readonly #record: HostRecord
 
   constructor(directory: string, record: HostRecord, keyFile: string) {
     this.name = record.name
@@ -59,13 +63,11 @@ export class Host {
       address: record.address,
       keyFile,
       knownHosts: join(directory, 'known_hosts'),
-      control: join(directory, 'ssh'),
+      control: controlSocket(directory),
     }
     this.disk = { kind: record.disk, image: join(directory, 'disk.img'), directory: join(directory, 'disk') }
-    this.#network = record.network
+    this.#record = record
   }
-
-  readonly #network: number
 
   /** Runs a program on the host. */
   async exec(argv: Argv, options?: CommandOptions): Promise<CommandResult> {
@@ -77,30 +79,32 @@ export class Host {
     return this.#run('a script', 'sh -eu', { ...options, input: text })
   }
 
-  async #run(what: string, remote: string, options: CommandOptions = {}): Promise<CommandResult> {
-    const result = await run(sshArgv(this.ssh, remote), { ...options, allowFailure: true })
-    if (result.code === 0 || options.allowFailure === true) return result
-    throw commandFailed(what, result, { host: this.name })
-  }
-
   async isRunning(): Promise<boolean> {
     return isRunning(this.mark)
   }
 
   /** From powered off to answering ssh. */
-  async start(base: string): Promise<void> {
-    await this.#attach(base)
-    await plugIn({ network: this.#network, host: this.name, address: this.address })
+  async start(cache: string): Promise<void> {
+    await sweepHost(this.mark, this.directory)
+    await this.#attach(join(cache, 'base', this.#record.base))
+    await plugIn({ network: this.#record.network, host: this.name, address: this.address })
+    await ignoreArrivals(this.mark, await this.unheard())
     await boot({
       mark: this.mark,
       name: this.name,
-      root: this.#root,
+      root: join(this.directory, 'root'),
       console: join(this.directory, 'console.log'),
       binds: Object.fromEntries(
         stateDirectories.map((name) => [join(this.disk.directory, 'state', name), `/var/lib/${name}`]),
       ),
     })
-    await openConnection(this.ssh, bootTime).catch((cause: unknown) => {
+    await this.connect()
+  }
+
+  /** Waits until a host that runs takes logins. */
+  async connect(): Promise<void> {
+    if (await isConnected(this.ssh)) return
+    await openConnection(this.ssh, bootTime, async () => this.isRunning()).catch((cause: unknown) => {
       throw new HyperkubeError('HOST_NOT_UP', 'the host did not come up', {
         host: this.name,
         hint: `read ${join(this.directory, 'console.log')}`,
@@ -111,29 +115,40 @@ export class Host {
 
   /** All processes end at once; the disk keeps what the kernel had taken in. */
   async crash(): Promise<void> {
-    await killHost(this.mark)
-    await this.#letGo()
+    await sweepHost(this.mark, this.directory)
   }
 
   /** A crash in which all that was not synced to disk is lost. */
   async powerCut(): Promise<void> {
-    this.#needLoop('power-cut')
+    await this.#needDisk('power-cut')
     await cutPower(this.disk)
     await this.crash()
   }
 
   async slowDisk(writesPerSecond: number): Promise<void> {
-    this.#needLoop('slow-disk')
+    await this.#needDisk('slow-disk')
     await slowDisk(this.disk, this.mark, writesPerSecond)
   }
 
   async fillDisk(): Promise<void> {
-    this.#needLoop('fill-disk')
+    await this.#needDisk('fill-disk')
     await fillDisk(this.disk)
   }
 
   async emptyDisk(): Promise<void> {
+    await this.#needDisk('fill-disk --empty')
     await emptyDisk(this.disk)
+  }
+
+  /** The addresses from which nothing arrives; a partition outlives a crash of the host. */
+  async unheard(): Promise<string[]> {
+    const text = await readFile(this.#unheardFile, 'utf8').catch(() => '')
+    return text.split('\n').filter((line) => line !== '')
+  }
+
+  async setUnheard(addresses: readonly string[]): Promise<void> {
+    await writeFile(this.#unheardFile, addresses.map((address) => `${address}\n`).join(''))
+    if (await this.isRunning()) await ignoreArrivals(this.mark, addresses)
   }
 
   /** Takes the host off the machine, with all it ever wrote. */
@@ -142,60 +157,78 @@ export class Host {
     await rm(this.directory, { recursive: true, force: true })
   }
 
-  get #root(): string {
-    return join(this.directory, 'root')
+  get #unheardFile(): string {
+    return join(this.directory, 'unheard')
+  }
+
+  async #run(what: string, remote: string, options: CommandOptions = {}): Promise<CommandResult> {
+    const result = await run(sshArgv(this.ssh, remote), { ...options, allowFailure: true })
+    if (result.code === 0 || options.allowFailure === true) return result
+    throw commandFailed(what, result, { host: this.name })
   }
 
   async #attach(base: string): Promise<void> {
     await attachDisk(this.disk)
-    const upper = join(this.disk.directory, 'upper')
-    const work = join(this.disk.directory, 'work')
-    await run([
-      'mount',
-      '-t',
-      'overlay',
-      '-o',
-      `lowerdir=${base},upperdir=${upper},workdir=${work}`,
-      'overlay',
-      this.#root,
-    ])
+    const layers = {
+      lowerdir: base,
+      upperdir: join(this.disk.directory, 'upper'),
+      workdir: join(this.disk.directory, 'work'),
+    }
+    const options = Object.entries(layers).map(([name, path]) => `${name}=${path}`)
+    await run(['mount', '-t', 'overlay', '-o', options.join(','), 'overlay', join(this.directory, 'root')])
   }
 
-  async #letGo(): Promise<void> {
-    if (await exists(this.ssh.control)) await closeConnection(this.ssh.control)
-    await unplug(this.mark)
-    await unmountBelow(this.directory)
-  }
-
-  #needLoop(command: string): void {
-    if (this.disk.kind === 'loop') return
-    throw new HyperkubeError('HOST_HAS_NO_DISK', `${command} needs a host with a disk of its own`, {
-      host: this.name,
-      hint: 'npm run lab -- up N --disk loop',
-    })
+  async #needDisk(command: string): Promise<void> {
+    if (this.disk.kind !== 'loop') {
+      throw new HyperkubeError('HOST_HAS_NO_DISK', `${command} needs a host with a disk of its own`, {
+        host: this.name,
+        hint: 'make a new one: npm run lab -- up NAME --disk loop',
+      })
+    }
+    if (!(await this.isRunning()) || !(await isAttached(this.disk))) {
+      throw new HyperkubeError('HOST_IS_OFF', `${command} needs a host that runs`, {
+        host: this.name,
+        hint: `npm run lab -- start ${this.name}`,
+      })
+    }
   }
 }
 
 export interface HostWish {
-  readonly record: HostRecord
-  readonly directory: string
-  readonly keyFile: string
+  readonly name: string
+  readonly network: number
+  readonly address: string
+  readonly disk: Disk['kind']
   readonly diskGigabytes: number
+  /** The base's directory in the cache. */
+  readonly base: string
 }
 
 /** Lays out all that a host is before its first boot. Only a whole one bears a record. */
-export async function makeHost({ record, directory, keyFile, diskGigabytes }: HostWish): Promise<Host> {
+export async function makeHost(directory: string, keyFile: string, wish: HostWish): Promise<Host> {
+  const { name, network, address, disk, diskGigabytes, base } = wish
+  const record: HostRecord = {
+    apiVersion: 'lab.hyperkube.dev/v1',
+    kind: 'Host',
+    name,
+    network,
+    address,
+    disk,
+    base: basename(base),
+  }
   const host = new Host(directory, record, keyFile)
   await mkdir(join(directory, 'root'), { recursive: true })
   await makeDisk(host.disk, diskGigabytes)
   await attachDisk(host.disk)
-  await furnish(host, directory)
+  await furnish(host)
+  // A power cut right after the first boot must find the host's name and keys.
+  await run(['sync', '-f', host.disk.directory])
   await writeFile(join(directory, 'host.json.new'), `${JSON.stringify(record, undefined, 2)}\n`)
   await rename(join(directory, 'host.json.new'), join(directory, 'host.json'))
   return host
 }
 
-async function furnish(host: Host, directory: string): Promise<void> {
+async function furnish(host: Host): Promise<void> {
   const upper = join(host.disk.directory, 'upper')
   for (const path of ['etc/ssh', 'root/.ssh']) await mkdir(join(upper, path), { recursive: true })
   await mkdir(join(host.disk.directory, 'work'), { recursive: true })
@@ -203,12 +236,8 @@ async function furnish(host: Host, directory: string): Promise<void> {
     await mkdir(join(host.disk.directory, 'state', name), { recursive: true })
   }
   const hostKey = join(upper, 'etc/ssh/ssh_host_ed25519_key')
-  await rm(hostKey, { force: true })
   await makeKey(hostKey, host.name)
-  await writeFile(
-    join(directory, 'known_hosts'),
-    `${host.address} ${await readFile(`${hostKey}.pub`, 'utf8')}`,
-  )
+  await writeFile(host.ssh.knownHosts, `${host.address} ${await readFile(`${hostKey}.pub`, 'utf8')}`)
   await writeFile(join(upper, 'root/.ssh/authorized_keys'), await readFile(`${host.ssh.keyFile}.pub`), {
     mode: 0o600,
   })

@@ -1,23 +1,16 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
 import { exists } from '../../src/kit/files.ts'
-import { silentReport, type Report } from '../report.ts'
+import { settleAll } from '../../src/kit/settle.ts'
+import { type Report, silentReport } from '../report.ts'
 import { ensureBase } from './base.ts'
+import { claimant, claimNetwork, exclusively, findNetwork } from './claim.ts'
 import type { DiskKind } from './disk.ts'
 import { type Host, makeHost, readHost } from './host.ts'
-import {
-  gatewayAddress,
-  hostAddress,
-  isHostName,
-  isLabName,
-  labDirectory,
-  networkName,
-  networksDirectory,
-} from './names.ts'
+import { gatewayAddress, hostAddress, hostMark, isHostName, isLabName, labDirectory } from './names.ts'
 import { makeBridge } from './network.ts'
-import { deafen, restoreHearing } from './partition.ts'
 import { makeKey } from './ssh.ts'
 import { sweep, sweepHost } from './sweep.ts'
 
@@ -51,7 +44,7 @@ export class Lab {
     this.#report = options.report ?? silentReport
   }
 
-  /** The lab of that name. A new name gets a network of its own. */
+  /** The lab of that name, which gets a number on this machine if it has none yet. */
   static async open(options: LabOptions): Promise<Lab> {
     if (!isLabName(options.name)) {
       throw new HyperkubeError('LAB_NAME', `"${options.name}" cannot be the name of a lab`, {
@@ -61,8 +54,15 @@ export class Lab {
     return new Lab(options, await claimNetwork(options.name))
   }
 
+  /** The lab of that name, if there is one. */
+  static async find(options: LabOptions): Promise<Lab | undefined> {
+    const network = await findNetwork(options.name)
+    return network === undefined ? undefined : new Lab(options, network)
+  }
+
   /** Makes and starts hosts of these names; those that run already are left as they are. */
-  async up(names: readonly string[], options: UpOptions = {}): Promise<Host[]> {
+  async up(wanted: readonly string[], options: UpOptions = {}): Promise<Host[]> {
+    const names = [...new Set(wanted)]
     const wrong = names.find((name) => !isHostName(name))
     if (wrong !== undefined) {
       throw new HyperkubeError('HOST_NAME', `"${wrong}" cannot be the name of a host`, {
@@ -70,18 +70,21 @@ export class Lab {
       })
     }
     const base = await ensureBase(this.#cache, this.#report)
-    await this.#prepare()
-    const addresses = assignAddresses(this.network, await this.#addresses(), names)
-    return Promise.all(names.map(async (name) => this.#bring(name, addresses.get(name) ?? '', base, options)))
+    return exclusively(this.name, async () => {
+      await this.#prepare()
+      const known = new Map((await this.hosts()).map(({ name, address }) => [name, address]))
+      const addresses = assignAddresses(this.network, known, names)
+      return settleAll(names.map(async (name) => this.#bring(name, addresses.get(name) ?? '', base, options)))
+    })
   }
 
   async start(name: string): Promise<Host> {
-    const host = await this.host(name)
-    if (!(await host.isRunning())) {
-      await sweepHost(host.mark, host.directory)
-      await host.start(await ensureBase(this.#cache, this.#report))
-    }
-    return host
+    return exclusively(this.name, async () => {
+      const host = await this.host(name)
+      await this.#prepare()
+      await this.#wake(host)
+      return host
+    })
   }
 
   async host(name: string): Promise<Host> {
@@ -106,64 +109,71 @@ export class Lab {
 
   /** No packet of `from` reaches `to`; with `oneWay` those of `to` still reach `from`. */
   async partition(from: Host, to: readonly Host[], { oneWay = false } = {}): Promise<void> {
-    for (const host of to) await deafen(host.mark, [from.address])
+    for (const host of to) await host.setUnheard([...new Set([...(await host.unheard()), from.address])])
     if (oneWay) return
-    await deafen(
-      from.mark,
-      to.map(({ address }) => address),
-    )
+    await from.setUnheard([...new Set([...(await from.unheard()), ...to.map(({ address }) => address)])])
   }
 
   /** Takes back every partition of the lab. */
   async rejoin(): Promise<void> {
-    for (const host of await this.hosts()) if (await host.isRunning()) await restoreHearing(host.mark)
+    for (const host of await this.hosts()) await host.setUnheard([])
   }
 
   /** Takes all hosts away and keeps the lab itself. */
   async clear(): Promise<void> {
-    await Promise.all((await this.hosts()).map(async (host) => host.remove()))
+    await exclusively(this.name, async () =>
+      settleAll((await this.hosts()).map(async (host) => host.remove())),
+    )
   }
 
   /** Leaves nothing of the lab on the machine, in whatever state it is. */
   async down(): Promise<void> {
-    await sweep(this.name, this.network)
+    await exclusively(this.name, async () => sweep(this.name, this.network))
   }
 
   async #bring(name: string, address: string, base: string, options: UpOptions): Promise<Host> {
     const directory = this.#hostDirectory(name)
     const known = await readHost(directory, this.#keyFile)
-    if (known !== undefined && (await known.isRunning())) return known
-    const mark = `${networkName(this.network)}-${name}`
-    await sweepHost(mark, directory)
-    if (known === undefined) await rm(directory, { recursive: true, force: true })
-    const host =
-      known ??
-      (await makeHost({
-        record: {
-          apiVersion: 'lab.hyperkube.dev/v1',
-          kind: 'Host',
-          name,
-          network: this.network,
-          address,
-          disk: options.disk ?? 'directory',
-        },
-        directory,
-        keyFile: this.#keyFile,
-        diskGigabytes: options.diskGigabytes ?? 20,
-      }))
-    await this.#report.step(`start ${name} (${address})`, async () => host.start(base))
+    const disk = options.disk ?? known?.disk.kind ?? 'directory'
+    if (known !== undefined && known.disk.kind !== disk) {
+      throw new HyperkubeError('HOST_HAS_OTHER_DISK', `the host has a disk of kind ${known.disk.kind}`, {
+        host: name,
+        hint: 'take a new name, or begin anew: npm run lab -- down',
+      })
+    }
+    const host = known ?? (await this.#make(directory, { name, address, disk }, base, options))
+    await this.#wake(host)
     return host
   }
 
+  async #make(
+    directory: string,
+    { name, address, disk }: { name: string; address: string; disk: DiskKind },
+    base: string,
+    { diskGigabytes = 20 }: UpOptions,
+  ): Promise<Host> {
+    // What an interrupted run has left of it.
+    await sweepHost(hostMark(this.network, name), directory)
+    await rm(directory, { recursive: true, force: true })
+    const wish = { name, network: this.network, address, disk, diskGigabytes, base }
+    return makeHost(directory, this.#keyFile, wish)
+  }
+
+  async #wake(host: Host): Promise<void> {
+    if (await host.isRunning()) await host.connect()
+    else {
+      await this.#report.step(`start ${host.name} (${host.address})`, async () => host.start(this.#cache))
+    }
+  }
+
   async #prepare(): Promise<void> {
+    if ((await claimant(this.network)) !== this.name) {
+      throw new HyperkubeError('LAB_IS_DOWN', `lab ${this.name} has been taken down`, { hint: 'begin anew' })
+    }
     await mkdir(this.directory, { recursive: true, mode: 0o700 })
     if (!(await exists(this.#keyFile))) await makeKey(this.#keyFile, `lab ${this.name}`)
     await makeBridge(this.network)
     await raiseInotifyLimit()
-  }
-
-  async #addresses(): Promise<Map<string, string>> {
-    return new Map((await this.hosts()).map(({ name, address }) => [name, address]))
   }
 
   #hostDirectory(name: string): string {
@@ -182,8 +192,9 @@ export function assignAddresses(
   names: readonly string[],
 ): ReadonlyMap<string, string> {
   const assigned = new Map(known)
+  const taken = new Set(known.values())
   const free = Array.from({ length: 244 }, (_, index) => hostAddress(network, index + 1))
-    .filter((address) => !new Set(known.values()).has(address))
+    .filter((address) => !taken.has(address))
     .values()
   for (const name of names) {
     if (assigned.has(name)) continue
@@ -194,27 +205,10 @@ export function assignAddresses(
   return assigned
 }
 
-async function claimNetwork(lab: string): Promise<number> {
-  await mkdir(networksDirectory, { recursive: true })
-  for (const name of await readdir(networksDirectory)) {
-    if ((await readFile(join(networksDirectory, name), 'utf8')) === lab) return Number(name)
-  }
-  for (let network = 0; network < 256; network++) {
-    const claim = join(networksDirectory, String(network))
-    const mine = await writeFile(claim, lab, { flag: 'wx' }).then(
-      () => true,
-      () => false,
-    )
-    if (mine) return network
-  }
-  throw new HyperkubeError('NO_NETWORK_LEFT', 'all 256 lab networks of this machine are taken', {
-    hint: 'npm run lab -- down --lab NAME',
-  })
-}
-
 /** Each host's systemd, kubelet and containerd take many of what a desktop needs few of. */
 async function raiseInotifyLimit(): Promise<void> {
   const file = '/proc/sys/fs/inotify/max_user_instances'
-  if (Number(await readFile(file, 'utf8')) < 8192)
+  if (Number(await readFile(file, 'utf8')) < 8192) {
     await run(['sysctl', '-qw', 'fs.inotify.max_user_instances=8192'])
+  }
 }

@@ -1,20 +1,26 @@
 import { run } from '../../src/kit/command.ts'
 import { gatewayAddress, hostMark, networkName } from './names.ts'
 
-/** One bridge per lab; a namespace per host with one leg in it. */
+/** One bridge per lab, made whole again whatever an earlier run has left of it. */
 export async function makeBridge(network: number): Promise<void> {
   const bridge = networkName(network)
-  if ((await links(bridge)).includes(bridge)) return
-  await run(['ip', 'link', 'add', bridge, 'type', 'bridge'])
-  await run(['ip', 'address', 'add', `${gatewayAddress(network)}/24`, 'dev', bridge])
+  const gateway = gatewayAddress(network)
+  if (!(await links(bridge)).includes(bridge)) await run(['ip', 'link', 'add', bridge, 'type', 'bridge'])
+  await run(['ip', 'address', 'replace', `${gateway}/24`, 'dev', bridge])
   await run(['ip', 'link', 'set', bridge, 'up'])
-  // A machine that forwards must not carry a lab's packets anywhere: neither out, nor to another lab.
+  // Hosts reach each other and the gateway: nothing else of the machine, no other lab, and nothing beyond.
   await run(['nft', '-f', '-'], {
-    input: `table inet ${bridge} {
+    input: `table inet ${bridge} {}
+    delete table inet ${bridge}
+    table inet ${bridge} {
       chain forward {
         type filter hook forward priority -10;
         iifname ${bridge} oifname != ${bridge} reject
         oifname ${bridge} iifname != ${bridge} reject
+      }
+      chain input {
+        type filter hook input priority -10;
+        iifname ${bridge} ip daddr != ${gateway} reject
       }
     }`,
   })
@@ -35,7 +41,8 @@ export interface HostNetwork {
 export async function plugIn({ network, host, address }: HostNetwork): Promise<void> {
   const mark = hostMark(network, host)
   await run(['ip', 'netns', 'add', mark])
-  await run(['ip', 'link', 'add', mark, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', mark])
+  const peer = ['peer', 'name', 'eth0', 'netns', mark, 'address', hardwareAddress(address)]
+  await run(['ip', 'link', 'add', mark, 'type', 'veth', ...peer])
   await run(['ip', 'link', 'set', mark, 'master', networkName(network), 'up'])
   await run(['ip', '-batch', '-', '-netns', mark], {
     input: `address add ${address}/24 dev eth0
@@ -44,6 +51,12 @@ export async function plugIn({ network, host, address }: HostNetwork): Promise<v
       route add default via ${gatewayAddress(network)}
     `,
   })
+}
+
+/** A machine keeps it over a reboot: with a new one, its neighbours would not find it for half a minute. */
+export function hardwareAddress(address: string): string {
+  const bytes = address.split('.').map((part) => Number(part).toString(16).padStart(2, '0'))
+  return ['02', '00', ...bytes].join(':')
 }
 
 export async function unplug(mark: string): Promise<void> {

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { connect } from 'node:net'
-import { join } from 'node:path'
-import type { Argv } from '../../src/kit/command.ts'
-import { run } from '../../src/kit/command.ts'
+import { type Argv, run } from '../../src/kit/command.ts'
 import { until } from '../../src/kit/until.ts'
 
 export interface SshTarget {
@@ -32,17 +31,37 @@ function options({ keyFile, knownHosts, control }: SshTarget): string[] {
   ].flat()
 }
 
-/** Waits until sshd greets, then opens the connection that later commands share. */
-export async function openConnection(target: SshTarget, within: number): Promise<void> {
-  await until(`sshd at ${target.address}`, async () => greets(target.address), { within, every: 50 })
-  // Not through run(): the master stays, and would hold our pipes open for as long as it lives.
+/**
+ * Waits until the host takes logins, and opens the connection that later commands share. Gives up at once when
+ * `alive` says that there is nobody to wait for.
+ */
+export async function openConnection(
+  target: SshTarget,
+  within: number,
+  alive: () => Promise<boolean>,
+): Promise<void> {
+  const gone = new AbortController()
+  await until(
+    `logins at ${target.address}`,
+    async () => {
+      if (!(await alive())) gone.abort(new Error('its processes have ended'))
+      return (await greets(target.address)) && (await login(target))
+    },
+    { within, every: 50, signal: gone.signal },
+  )
+}
+
+export async function isConnected(target: SshTarget): Promise<boolean> {
+  const [ssh, ...rest] = sshArgv(target)
+  const { code } = await run([ssh, '-O', 'check', ...rest], { allowFailure: true })
+  return code === 0
+}
+
+/** Not through run(): the connection stays, and would hold our pipes open for as long as it lives. */
+async function login(target: SshTarget): Promise<boolean> {
   const master = spawn('ssh', ['-MNf', ...options(target), `root@${target.address}`], { stdio: 'ignore' })
-  await new Promise<void>((resolve, reject) => {
-    master.on('error', reject)
-    master.on('exit', (code) =>
-      code === 0 ? resolve() : reject(new Error(`ssh to ${target.address} ended with ${code}`)),
-    )
-  })
+  const [code] = await once(master, 'exit')
+  return code === 0
 }
 
 export async function closeConnection(control: string): Promise<void> {
@@ -67,8 +86,4 @@ async function greets(address: string): Promise<boolean> {
 
 export async function makeKey(file: string, comment: string): Promise<void> {
   await run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', comment, '-f', file])
-}
-
-export function controlSocket(directory: string, host: string): string {
-  return join(directory, `${host}.ssh`)
 }

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
-import type { Versions } from '../bare/artifacts.ts'
-import { hostSettings, kubeProxyConfig } from '../bare/configs.ts'
-import { network } from '../bare/units.ts'
+import type { Versions } from '../cluster/artifacts.ts'
+import { hostSettings, kubeProxyConfig } from '../cluster/configs.ts'
+import { network } from '../cluster/units.ts'
 import type { Host } from '../hosts/host.ts'
 
 const version = 'kubeadm.k8s.io/v1beta4'

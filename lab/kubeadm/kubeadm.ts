@@ -3,20 +3,21 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { settleAll } from '../../src/kit/settle.ts'
 import { until } from '../../src/kit/until.ts'
 import {
   type Fetch,
   fetchScript,
-  imageDirectory,
   imageFetch,
   nodeFetches,
   pauseImage,
   programFetch,
-} from '../bare/artifacts.ts'
-import { grantRights } from '../bare/bare.ts'
-import { flannelFiles, runtimeFiles } from '../bare/files.ts'
-import { sendFiles } from '../bare/send.ts'
-import { type Access, type Contender, type Ground, attempt } from '../bench/contender.ts'
+} from '../cluster/artifacts.ts'
+import { type Access, attempt, type Contender, type Ground } from '../cluster/contender.ts'
+import { importImages } from '../cluster/import-images.ts'
+import { flannelFiles, runtimeFiles } from '../cluster/node-files.ts'
+import { grantRights } from '../cluster/rbac.ts'
+import { sendFiles } from '../cluster/send.ts'
 import { machineArch } from '../engine/build.ts'
 import type { Host } from '../hosts/host.ts'
 import { initConfig, joinConfig, type JoinSecrets, kubeletUnit } from './configs.ts'
@@ -48,15 +49,16 @@ async function setUp(ground: Ground, signal: AbortSignal, known: (access: Access
   await prepared.get(first)
   const initialized = run(first, 'init --skip-phases=addon/coredns --upload-certs', signal)
   const network = startNetwork(ground, first, prepared, signal, known)
-  const joined = initialized.then(async () =>
-    Promise.all(
+  const joinAll = async (): Promise<void> => {
+    await initialized
+    await settleAll(
       [...others, ...cast.workers].map(async (host) => {
         await prepared.get(host)
         await run(host, 'join', signal)
       }),
-    ),
-  )
-  await Promise.all([joined, network])
+    )
+  }
+  await settleAll([joinAll(), network])
 }
 
 async function run(host: Host, verb: string, signal: AbortSignal): Promise<void> {
@@ -103,8 +105,7 @@ async function prepare(
 systemctl daemon-reload
 systemctl enable -q kubelet containerd cni-conflist.path
 systemctl start containerd cni-conflist.path
-for image in ${imageDirectory}/*; do ctr -n k8s.io images import --local "$image" >/dev/null & jobs="\${jobs-} $!"; done
-for job in $jobs; do wait "$job"; done`,
+${importImages}`,
     { signal },
   )
 }

@@ -4,7 +4,7 @@ import { imagePath } from './images.ts'
 import { publicationsOf } from './publication.ts'
 
 function paths(...parts: string[]): string[] {
-  return selectParts(parts).parts.flatMap((part) => publicationsOf(part, 'amd64').map(({ path }) => path))
+  return selectParts(parts).flatMap((part) => publicationsOf(part, 'amd64').map(({ path }) => path))
 }
 
 test('artifacts are where upstream’s sites have them', () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { link, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { run } from '../../src/kit/command.ts'
-import { exists } from '../../src/kit/files.ts'
+import { keep } from '../cache.ts'
 import type { BuiltPart } from '../engine/build.ts'
 import { partId } from '../engine/parts.ts'
 import { programFile } from '../engine/recipe.ts'
@@ -18,23 +18,15 @@ export async function publish(built: BuiltPart, cache: string, report: Report): 
   const publications = publicationsOf(built.part, built.arch)
   const recipe = JSON.stringify([format, basename(built.directory), publications])
   const key = createHash('sha256').update(recipe).digest('hex').slice(0, 12)
-  const mirror = join(cache, 'mirror')
-  const directory = join(mirror, `${partId(built.part)}-${built.arch}-${key}`)
-  if (await exists(directory)) return directory
-  await mkdir(mirror, { recursive: true })
-  const unfinished = await mkdtemp(join(mirror, '.publishing-'))
-  try {
+  const name = `${partId(built.part)}-${built.arch}-${key}`
+  return keep(join(cache, 'mirror', name), async (unfinished) => {
     await report.step(`publish ${partId(built.part)}`, async (note) => {
       for (const publication of publications) {
         note(publication.path)
         await write(publication, built, unfinished)
       }
     })
-    await rename(unfinished, directory)
-  } finally {
-    await rm(unfinished, { recursive: true, force: true })
-  }
-  return directory
+  })
 }
 
 async function write(publication: Publication, built: BuiltPart, root: string): Promise<void> {

@@ -26,3 +26,10 @@ test('a failure carries code and last lines', async () => {
 test('a missing program is told apart from a failing one', async () => {
   await expect(run(['no-such-program-anywhere'])).rejects.toMatchObject({ code: 'COMMAND_NOT_RUN' })
 })
+
+test('an aborted program is waited for, and the abort is the reason', async () => {
+  const controller = new AbortController()
+  const running = run(['sleep', '60'], { signal: controller.signal })
+  controller.abort(new Error('enough'))
+  await expect(running).rejects.toThrow('enough')
+})

@@ -15,6 +15,7 @@ export interface CommandOptions {
 }
 
 export interface CommandResult {
+  /** As a shell counts: 128 and more for a death by signal. */
   readonly code: number
   readonly stdout: string
   readonly stderr: string
@@ -22,7 +23,7 @@ export interface CommandResult {
 
 export type Argv = readonly [string, ...string[]]
 
-/** Runs a program without a shell and waits for its end. */
+/** Runs a program without a shell and waits for its end, also when it is aborted. */
 export async function run(argv: Argv, options: CommandOptions = {}): Promise<CommandResult> {
   const [program, ...args] = argv
   const child = spawn(program, args, {
@@ -43,15 +44,16 @@ export async function run(argv: Argv, options: CommandOptions = {}): Promise<Com
   child.stdin?.end(options.input)
 
   const code = await new Promise<number>((resolve, reject) => {
-    child.on('error', (cause) =>
-      reject(new HyperkubeError('COMMAND_NOT_RUN', `${program} could not be run`, { cause })),
-    )
-    child.on('close', (status, signal) => resolve(status ?? (signal === null ? 1 : 128)))
+    child.on('error', (cause) => {
+      if (child.pid === undefined) {
+        reject(new HyperkubeError('COMMAND_NOT_RUN', `${program} could not be run`, { cause }))
+      }
+    })
+    child.on('close', (status, signal) => resolve(status ?? 128 + (signal === 'SIGKILL' ? 9 : 15)))
   })
+  options.signal?.throwIfAborted()
   const result = { code, stdout: text(stdout), stderr: text(stderr) }
-  if (code !== 0 && options.allowFailure !== true) {
-    throw commandFailed(argv.join(' '), result)
-  }
+  if (code !== 0 && options.allowFailure !== true) throw commandFailed(argv.join(' '), result)
   return result
 }
 

@@ -32,7 +32,8 @@ export class HyperkubeError extends Error {
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const where = error instanceof HyperkubeError ? place(error) : ''
-  const message = where + error.message
+  const members = error instanceof AggregateError ? error.errors.map((one) => `\n  ${describe(one)}`) : []
+  const message = where + error.message + members.join('')
   return error.cause === undefined ? message : `${message}: ${describe(error.cause)}`
 }
 

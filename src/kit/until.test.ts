@@ -35,3 +35,8 @@ test('an abort ends the wait with its own reason', async () => {
   controller.abort(new Error('enough'))
   await expect(waiting).rejects.toThrow('enough')
 })
+
+test('a look that hangs does not outlive the deadline', async () => {
+  const hanging = until('an answer', async () => new Promise<never>(() => undefined), { within: 20 })
+  await expect(hanging).rejects.toMatchObject({ code: 'TIMED_OUT' })
+})

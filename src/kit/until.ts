@@ -21,10 +21,14 @@ export async function until<T>(
 ): Promise<T> {
   const deadline = AbortSignal.timeout(within)
   const either = signal === undefined ? deadline : AbortSignal.any([deadline, signal])
+  // Ends the wait for a look that hangs.
+  const aborted = new Promise<undefined>((resolve) => {
+    either.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
   let last: unknown
   while (!either.aborted) {
     try {
-      const seen = await look(either)
+      const seen = await Promise.race([look(either), aborted])
       if (seen !== undefined && seen !== false) return seen
     } catch (error) {
       if (!either.aborted) last = error

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { testImage } from '../../lab/bare/artifacts.ts'
+import { testImage } from '../../lab/cluster/artifacts.ts'
 import { dial, probe, type ProbePod, probePods } from '../../lab/bench/workload.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { traces } from '../../lab/hosts/sweep.ts'
@@ -18,8 +18,11 @@ beforeAll(async () => {
   pods = await probePods(cluster.api)
 })
 afterAll(async () => {
-  cluster.api.close()
-  await lab.down()
+  try {
+    cluster.api.close()
+  } finally {
+    await lab.down()
+  }
 })
 
 test('both nodes are Ready and run this Kubernetes', async () => {

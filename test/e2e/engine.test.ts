@@ -4,7 +4,7 @@ import { buildEngine, reportedVersion } from '../../lab/engine/build.ts'
 import { partId, selectParts } from '../../lab/engine/parts.ts'
 import { terminalReport } from '../../lab/report.ts'
 
-const built = await buildEngine(selectParts([]).parts, { cache: cacheDirectory(), report: terminalReport() })
+const built = await buildEngine(selectParts(), { cache: cacheDirectory(), report: terminalReport() })
 
 describe.each(built.map((part) => ({ id: partId(part.part), part })))('$id', ({ part }) => {
   test.each(part.part.programs.map((program) => ({ name: program.name, program })))(

@@ -1,40 +1,37 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { cgroupsWithPrefix } from '../../lab/hosts/cgroup.ts'
-import type { Lab } from '../../lab/hosts/lab.ts'
-import { links, namespaces, tables } from '../../lab/hosts/network.ts'
+import { cacheDirectory } from '../../lab/cache.ts'
+import { ensureBase } from '../../lab/hosts/base.ts'
+import type { Host } from '../../lab/hosts/host.ts'
+import { Lab } from '../../lab/hosts/lab.ts'
 import { type Traces, traces } from '../../lab/hosts/sweep.ts'
-import { run } from '../../src/kit/command.ts'
+import { silentReport } from '../../lab/report.ts'
+import { settleAll } from '../../src/kit/settle.ts'
 import { until } from '../../src/kit/until.ts'
 import { freshLab, noTraces } from '../support/lab.ts'
 
-/** The machine as it stands, beyond what bears a lab's name. */
-async function machine(): Promise<Record<string, readonly string[]>> {
-  const mounts = (await readFile('/proc/self/mountinfo', 'utf8')).trim().split('\n')
-  return {
-    links: await links(''),
-    namespaces: await namespaces(''),
-    tables: await tables(''),
-    cgroups: (await cgroupsWithPrefix('')).toSorted(),
-    mounts: mounts.map((line) => line.split(' ')[4] ?? '').toSorted(),
-    loops: (await run(['losetup', '--list', '--noheadings'])).stdout.split('\n').toSorted(),
-    nspawn: (await run(['pgrep', 'systemd-nspawn'], { allowFailure: true })).stdout.split('\n'),
-  }
+const five = ['h1', 'h2', 'h3', 'h4', 'h5']
+
+/** Whether one host gets an answer from another's sshd. */
+async function reaches(from: Host, address: string, port = 22): Promise<boolean> {
+  const { stdout } = await from.script(
+    `timeout 2 socat -T2 - TCP4:${address}:${port},connect-timeout=2 </dev/null 2>/dev/null | head -c 4 || true`,
+  )
+  return stdout !== ''
 }
 
 describe('a lab of five', () => {
   let lab: Lab
-  let before: Awaited<ReturnType<typeof machine>>
   let upTime: number
 
   beforeAll(async () => {
     lab = await freshLab('hosts')
-    before = await machine()
+    await ensureBase(cacheDirectory(), silentReport)
     const started = performance.now()
-    await lab.up(['h1', 'h2', 'h3', 'h4', 'h5'])
+    await lab.up(five)
     upTime = performance.now() - started
   })
   afterAll(async () => lab.down())
@@ -44,16 +41,15 @@ describe('a lab of five', () => {
   })
 
   test('has five machines that are told apart', async () => {
-    const hosts = await lab.hosts()
     const told = await Promise.all(
-      hosts.map(async (host) => {
+      (await lab.hosts()).map(async (host) => {
         const { stdout } = await host.script(
-          'hostname; cat /etc/machine-id /etc/ssh/ssh_host_ed25519_key.pub; ip -4 -br a show eth0',
+          'hostname; cat /etc/machine-id; cut -d" " -f2 /etc/ssh/ssh_host_ed25519_key.pub; ip -4 -br a show eth0',
         )
         return stdout.trim().split('\n')
       }),
     )
-    expect(told.map(([name]) => name)).toEqual(['h1', 'h2', 'h3', 'h4', 'h5'])
+    expect(told.map(([name]) => name)).toEqual(five)
     for (const column of [1, 2, 3]) expect(new Set(told.map((each) => each[column])).size).toBe(5)
   })
 
@@ -63,86 +59,137 @@ describe('a lab of five', () => {
         const { stdout } = await host.exec(['systemctl', 'is-system-running', '--wait'], {
           allowFailure: true,
         })
-        return `${host.name} ${stdout.trim()}`
+        return stdout.trim()
       }),
     )
-    expect(states).toEqual(['h1 running', 'h2 running', 'h3 running', 'h4 running', 'h5 running'])
+    expect(states).toEqual(five.map(() => 'running'))
   })
 
   test('is left as it is by a second up', async () => {
-    const bootIds = async (): Promise<string[]> =>
-      Promise.all((await lab.hosts()).map(async (host) => (await host.script('stat -c %Y /proc/1')).stdout))
-    const first = await bootIds()
-    await lab.up(['h1', 'h2', 'h3', 'h4', 'h5'])
-    expect(await bootIds()).toEqual(first)
+    // The start of the first process, counted from the machine's boot.
+    const boots = async (): Promise<string[]> =>
+      Promise.all(
+        (await lab.hosts()).map(async (host) => (await host.script(`cut -d' ' -f22 /proc/1/stat`)).stdout),
+      )
+    const first = await boots()
+    await lab.up(five)
+    expect(await boots()).toEqual(first)
   })
 
   test('a crashed host comes back with what it wrote, and with its name and key', async () => {
     const host = await lab.host('h2')
-    const key = (await host.script('cat /etc/machine-id; echo kept > /root/kept')).stdout
+    const id = (await host.script('cat /etc/machine-id; echo kept > /root/kept')).stdout
     await host.crash()
     expect(await host.isRunning()).toBe(false)
+    const started = performance.now()
     await lab.start('h2')
-    expect((await host.script('cat /etc/machine-id /root/kept')).stdout).toBe(`${key}kept\n`)
+    // Its neighbours find it at once: it has the hardware address it had.
+    expect(performance.now() - started).toBeLessThan(15_000)
+    expect((await host.script('cat /etc/machine-id /root/kept')).stdout).toBe(`${id}kept\n`)
   })
 
-  test('does not meet another lab', async () => {
+  test('reaches its own hosts and its gateway: no other lab, and nothing else of the machine', async () => {
     const other = await freshLab('other')
+    // A service on every address of the machine.
+    const service = createServer((_request, response) => response.end('reached'))
+    service.on('connection', (socket) => socket.write('hello'))
     try {
       const [stranger] = await other.up(['h1'])
+      await new Promise<void>((resolve) => service.listen(0, '0.0.0.0', resolve))
+      const bound = service.address()
+      const port = typeof bound === 'object' && bound !== null ? bound.port : 0
       const host = await lab.host('h1')
       expect(other.network).not.toBe(lab.network)
-      const ping = await host.exec(['ping', '-c1', '-W1', stranger?.address ?? ''], { allowFailure: true })
-      expect(ping.code).not.toBe(0)
+      expect({
+        neighbour: await reaches(host, (await lab.host('h2')).address),
+        gateway: await reaches(host, lab.gateway, port),
+        otherLab: await reaches(host, stranger?.address ?? ''),
+        otherGateway: await reaches(host, other.gateway, port),
+      }).toEqual({ neighbour: true, gateway: true, otherLab: false, otherGateway: false })
     } finally {
+      service.close()
+      service.closeAllConnections()
       await other.down()
     }
     expect(await traces(other.name, other.network)).toEqual(noTraces)
     expect(await Promise.all((await lab.hosts()).map(async (host) => host.isRunning()))).toEqual(
-      Array.from({ length: 5 }, () => true),
+      five.map(() => true),
     )
   })
 
-  test('down leaves the machine as it was', async () => {
+  test('refuses a fault that needs a disk of its own', async () => {
+    const host = await lab.host('h1')
+    await expect(host.powerCut()).rejects.toMatchObject({ code: 'HOST_HAS_NO_DISK' })
+  })
+
+  test('down leaves nothing behind; once more does no harm to whoever has the number now', async () => {
     await lab.down()
     expect(await traces(lab.name, lab.network)).toEqual(noTraces)
-    expect(await machine()).toEqual(before)
+    const heir = await freshLab('heir')
+    try {
+      expect(heir.network).toBe(lab.network)
+      const [host] = await heir.up(['h1'])
+      await lab.down()
+      expect(await host?.isRunning()).toBe(true)
+    } finally {
+      await heir.down()
+    }
   })
 })
 
 describe('up, killed in the middle', () => {
   let lab: Lab
-  let child: ChildProcess | undefined
-  afterEach(async () => {
-    child?.kill('SIGKILL')
-    await lab.down()
-  })
+  afterEach(async () => lab.down())
 
-  test.each([
-    ['when the bridge is there', async (found: Traces) => found.links.length > 0],
-    ['when the first namespace is there', async (found: Traces) => found.namespaces.length > 0],
-    ['when the first disk is mounted', async (found: Traces) => found.loops.length > 0],
-    ['when the first host boots', async (found: Traces) => found.processes.length > 0],
-  ])('%s: down leaves the machine as it was, and up works again', async (_when, reached) => {
-    lab = await freshLab('killed')
-    const before = await machine()
+  /** Starts the command, kills it at that moment, and makes sure that it had not ended by itself. */
+  async function killUp(reached: (found: Traces) => boolean): Promise<void> {
     const main = join(import.meta.dirname, '../../lab/main.ts')
-    child = spawn(process.execPath, [main, '--lab', lab.name, 'up', '3', '--disk', 'loop'], {
-      stdio: 'ignore',
-    })
+    const argv = [main, '--lab', lab.name, 'up', '3', '--disk', 'loop']
+    const child = spawn(process.execPath, argv, { stdio: 'ignore' })
     const ended = once(child, 'exit')
-    await until('the moment to kill', async () => reached(await traces(lab.name, lab.network)), {
-      within: 20_000,
-      every: 5,
-    })
-    child.kill('SIGKILL')
-    await ended
+    try {
+      await until('the moment to kill', async () => reached(await traces(lab.name, lab.network)), {
+        within: 20_000,
+        every: 5,
+      })
+    } finally {
+      child.kill('SIGKILL')
+    }
+    expect(await ended).toEqual([null, 'SIGKILL'])
+  }
+
+  const moments: [string, (found: Traces) => boolean][] = [
+    ['when the bridge is there', ({ links }) => links.length > 0],
+    ['when the first disk is mounted', ({ loops }) => loops.length > 0],
+    ['when the first namespace is there', ({ namespaces }) => namespaces.length > 0],
+    ['when the first host boots', ({ processes }) => processes.length > 0],
+  ]
+
+  test.each(moments)('%s: down leaves nothing behind', async (_when, reached) => {
+    lab = await freshLab('killed')
+    await killUp(reached)
     await lab.down()
     expect(await traces(lab.name, lab.network)).toEqual(noTraces)
-    expect(await machine()).toEqual(before)
-
-    lab = await freshLab('killed')
-    const [host] = await lab.up(['h1'])
-    expect((await host?.exec(['hostname']))?.stdout).toBe('h1\n')
   })
+
+  test.each(moments)('%s: up again makes it whole', async (_when, reached) => {
+    lab = await freshLab('killed')
+    await killUp(reached)
+    const hosts = await lab.up(['h1', 'h2', 'h3'], { disk: 'loop' })
+    const [first, second] = hosts
+    const names = await Promise.all(hosts.map(async (host) => (await host.exec(['hostname'])).stdout.trim()))
+    expect(names).toEqual(['h1', 'h2', 'h3'])
+    expect(first && second && (await reaches(first, second.address))).toBe(true)
+  })
+})
+
+test('two commands on one lab take turns', async () => {
+  const lab = await freshLab('turns')
+  try {
+    const same = await Lab.open({ name: lab.name, cache: cacheDirectory() })
+    const [one = [], two = []] = await settleAll([lab.up(['h1']), same.up(['h1', 'h2'])])
+    expect(one.map(({ address }) => address)).toEqual([two[0]?.address])
+  } finally {
+    await lab.down()
+  }
 })

@@ -15,8 +15,11 @@ beforeAll(async () => {
   await (await lab.host('cp1')).exec(['sync'])
 })
 afterAll(async () => {
-  cluster.api.close()
-  await lab.down()
+  try {
+    cluster.api.close()
+  } finally {
+    await lab.down()
+  }
 })
 
 const path = '/api/v1/namespaces/default/configmaps'
@@ -53,7 +56,7 @@ test('every acknowledged write is there after a power cut in the middle of writi
   const writing = writeUntilDark((count) => {
     if (count === enough) manyWritten.resolve()
   })
-  await manyWritten.promise
+  await Promise.race([manyWritten.promise, writing])
   await host.powerCut()
   const acknowledged = await writing
   expect(acknowledged.length).toBeGreaterThanOrEqual(enough)

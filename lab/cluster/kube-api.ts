@@ -6,6 +6,16 @@ export interface Credentials {
   readonly key: string
 }
 
+/** An answer that is not a success. */
+export class ApiError extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
 /** A plain client for one HTTPS server with mutual TLS: an API server, or etcd. */
 export class KubeApi {
   readonly #origin: string
@@ -31,7 +41,7 @@ export class KubeApi {
   /** Creates it, or leaves what is there. */
   async ensure(path: string, object: unknown): Promise<void> {
     await this.create(path, object).catch((error: unknown) => {
-      if (!(error instanceof Error && error.message.includes(': 409'))) throw error
+      if (!(error instanceof ApiError && error.status === 409)) throw error
     })
   }
 
@@ -52,7 +62,7 @@ export class KubeApi {
             const text = Buffer.concat(chunks).toString('utf8')
             const status = response.statusCode ?? 0
             if (status >= 200 && status < 300) resolve(text)
-            else reject(new Error(`${method} ${path}: ${status} ${text.slice(0, 300)}`))
+            else reject(new ApiError(status, `${method} ${path}: ${status} ${text.slice(0, 300)}`))
           })
         },
       )

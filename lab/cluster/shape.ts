@@ -17,10 +17,6 @@ export function parseShape(text: string): Shape {
   return { controlPlanes: Number(controlPlanes), workers: Number(workers) }
 }
 
-export function shapeName({ controlPlanes, workers }: Shape): string {
-  return `${controlPlanes}+${workers}`
-}
-
 export function shapeHosts({ controlPlanes, workers }: Shape): string[] {
   return [...numbered('cp', controlPlanes), ...numbered('w', workers)]
 }

@@ -10,8 +10,10 @@ export interface Versions {
   readonly pause: string
 }
 
+const etcdFor: Readonly<Record<KubernetesVersion, string>> = { 'v1.37.1': 'v3.7.3', 'v1.36.4': 'v3.6.16' }
+
 export function versionsFor(kubernetes: KubernetesVersion): Versions {
-  return { kubernetes, etcd: kubernetes === 'v1.37.1' ? 'v3.7.3' : 'v3.6.16', pause: 'v3.10.2' }
+  return { kubernetes, etcd: etcdFor[kubernetes], pause: 'v3.10.2' }
 }
 
 export const testImage = 'registry.k8s.io/e2e-test-images/agnhost:2.66.1'
@@ -65,7 +67,7 @@ export function nodeFetches(versions: Versions, arch: Arch): Fetch[] {
 export type Digests = ReadonlyMap<string, string>
 
 export async function readDigests(mirror: string, arch: Arch): Promise<Digests> {
-  const published = selectParts([]).parts.flatMap((part) => publicationsOf(part, arch))
+  const published = selectParts().flatMap((part) => publicationsOf(part, arch))
   const checksums = published.filter((publication) => publication.kind === 'checksum')
   return new Map(
     await Promise.all(

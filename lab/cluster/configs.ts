@@ -1,5 +1,4 @@
 import { stringify } from 'yaml'
-import type { KeyPair } from './pki.ts'
 import { network } from './units.ts'
 
 /** The settings that come from what a lab's host is: cgroup version 1, one shared disk. */
@@ -9,28 +8,6 @@ export const hostSettings = {
   failCgroupV1: false,
   failSwapOn: false,
   evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
-}
-
-export function kubeletConfig({ controlPlane }: { controlPlane: boolean }): string {
-  return stringify({
-    apiVersion: 'kubelet.config.k8s.io/v1beta1',
-    kind: 'KubeletConfiguration',
-    authentication: {
-      anonymous: { enabled: false },
-      webhook: { enabled: true },
-      x509: { clientCAFile: '/etc/kubernetes/pki/ca.crt' },
-    },
-    authorization: { mode: 'Webhook' },
-    tlsCertFile: '/etc/kubernetes/pki/kubelet.crt',
-    tlsPrivateKeyFile: '/etc/kubernetes/pki/kubelet.key',
-    tlsMinVersion: 'VersionTLS12',
-    clusterDomain: 'cluster.local',
-    clusterDNS: [network.dns],
-    ...hostSettings,
-    ...(controlPlane
-      ? { registerWithTaints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }] }
-      : {}),
-  })
 }
 
 /** `maxPerCore: 0`: the limit cannot be set from inside a container, and kube-proxy would give up over it. */
@@ -66,7 +43,11 @@ export function containerdConfig(pause: string): string {
 `
 }
 
-export function kubeconfig(server: string, authority: string, user: KeyPair): string {
+export function kubeconfig(
+  server: string,
+  authority: string,
+  user: { certificate: string; key: string },
+): string {
   const encode = (text: string): string => Buffer.from(text).toString('base64')
   return stringify({
     apiVersion: 'v1',

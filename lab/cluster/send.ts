@@ -1,13 +1,12 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { run } from '../../src/kit/command.ts'
 import type { Host } from '../hosts/host.ts'
-import type { Files } from './files.ts'
+import type { Files } from './node-files.ts'
 
 /** Puts files on a host, secret ones readable by root alone. */
 export async function sendFiles(host: Host, files: Files): Promise<void> {
-  const work = await mkdtemp(join(tmpdir(), 'lab-send-'))
+  const work = await mkdtemp(join(host.directory, 'send-'))
   try {
     const tree = join(work, 'tree')
     for (const [path, text] of Object.entries(files)) {

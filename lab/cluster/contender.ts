@@ -1,6 +1,6 @@
-import type { Cast } from '../bare/shape.ts'
-import type { Digests, Versions } from '../bare/artifacts.ts'
+import type { Digests, Versions } from './artifacts.ts'
 import type { Credentials } from './kube-api.ts'
+import type { Cast } from './shape.ts'
 
 /** Everything a way of setting up a cluster is given: hosts with nothing on them, and a mirror. */
 export interface Ground {
@@ -8,6 +8,8 @@ export interface Ground {
   readonly mirror: string
   readonly digests: Digests
   readonly versions: Versions
+  /** A place for keys while they are made: it goes with the lab. */
+  readonly directory: string
 }
 
 /** How an observer reaches what was set up. */

@@ -1,0 +1,35 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { keep } from './cache.ts'
+
+let parent: string
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'keep-'))
+})
+afterEach(async () => rm(parent, { recursive: true }))
+
+test('is made once', async () => {
+  let made = 0
+  const make = async (unfinished: string): Promise<void> =>
+    writeFile(join(unfinished, 'file'), String(++made))
+  await keep(join(parent, 'a'), make)
+  await keep(join(parent, 'a'), make)
+  expect(made).toBe(1)
+  expect(await readdir(parent)).toEqual(['a'])
+})
+
+test('a failure leaves nothing under its name', async () => {
+  const failing = keep(join(parent, 'a'), async () => {
+    throw new Error('no')
+  })
+  await expect(failing).rejects.toThrow('no')
+  expect(await readdir(parent)).toEqual([])
+})
+
+test('what a process that is gone has left is cleared away', async () => {
+  await mkdir(join(parent, '.999999999-a'))
+  await keep(join(parent, 'a'), async () => undefined)
+  expect(await readdir(parent)).toEqual(['a'])
+})

@@ -1,0 +1,11 @@
+/** Aborted by the first Ctrl-C, so that what was begun is ended in order; a second one ends at once. */
+export function interrupted(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      process.stderr.write('\ncleaning up; once more to leave at once\n')
+      controller.abort(new Error('interrupted'))
+    })
+  }
+  return controller.signal
+}
