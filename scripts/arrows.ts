@@ -7,6 +7,10 @@ import { dirname, join, normalize, relative } from 'node:path'
  */
 const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/kit': [],
+  'src/contract': ['src/kit'],
+  'src/spec': ['src/contract', 'src/kit'],
+  'src/cli': ['src/spec', 'src/contract', 'src/kit', 'package.json'],
+  src: ['src/cli'],
   lab: ['src/kit'],
   test: ['lab', 'src/kit'],
   scripts: [],

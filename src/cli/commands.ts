@@ -1,0 +1,40 @@
+import type { CommandEntry } from './command.ts'
+
+/** Every command, in the order in which help shows them. */
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'init',
+    aliases: [],
+    summary: 'write a first cluster.yml',
+    load: async () => (await import('./commands/init.ts')).init,
+  },
+  {
+    name: 'validate',
+    aliases: ['check'],
+    summary: 'say all that is wrong with a cluster.yml, each at its place',
+    load: async () => (await import('./commands/validate.ts')).validate,
+  },
+  {
+    name: 'schema',
+    aliases: [],
+    summary: 'print the JSON Schema of cluster.yml, for editors',
+    load: async () => (await import('./commands/schema.ts')).schema,
+  },
+  {
+    name: 'completion',
+    aliases: [],
+    summary: 'print a script that completes commands in your shell',
+    load: async () => (await import('./commands/completion.ts')).completion,
+  },
+  {
+    name: 'version',
+    aliases: [],
+    summary: 'say which hyperkube this is',
+    load: async () => (await import('./commands/version.ts')).version,
+  },
+]
+
+/** The command that a word or the name of a link stands for. */
+export function findCommand(name: string): CommandEntry | undefined {
+  return commands.find((entry) => entry.name === name || entry.aliases.includes(name))
+}

@@ -1,0 +1,14 @@
+import { clusterJsonSchema } from '../../spec/json-schema.ts'
+import { type CommandDefinition, exitCodes } from '../command.ts'
+
+export const schema: CommandDefinition = {
+  examples: [
+    ['hyperkube schema > cluster.schema.json', 'then, as the first line of cluster.yml:'],
+    ['# yaml-language-server: $schema=cluster.schema.json', 'and your editor completes and checks it'],
+  ],
+  configure: () => undefined,
+  async run({ stdout }) {
+    stdout.write(`${JSON.stringify(clusterJsonSchema(), undefined, 2)}\n`)
+    return exitCodes.ok
+  },
+}

@@ -1,0 +1,19 @@
+import packageFile from '../../../package.json' with { type: 'json' }
+import { type CommandDefinition, exitCodes } from '../command.ts'
+import { print } from '../print.ts'
+
+export const version: CommandDefinition = {
+  examples: [['hyperkube version -o json', 'for a program to read']],
+  configure: () => undefined,
+  async run({ stdout }, { options }) {
+    const document = {
+      apiVersion: 'hyperkube.dev/v1',
+      kind: 'Version',
+      version: packageFile.version,
+      node: process.versions.node,
+      platform: `${process.platform}-${process.arch}`,
+    }
+    print(stdout, options.output, document, () => `hyperkube ${document.version}\n`)
+    return exitCodes.ok
+  },
+}

@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest'
+import type { Context } from './command.ts'
+import { runCommandLine } from './run.ts'
+
+interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly files: ReadonlyMap<string, string>
+}
+
+/** Runs a command line against files in memory. */
+async function hyperkube(
+  words: string,
+  files: Record<string, string> = {},
+  called = 'hyperkube',
+): Promise<Ran> {
+  const disk = new Map(Object.entries(files))
+  const [stdout, stderr]: [string[], string[]] = [[], []]
+  const context: Context = {
+    stdout: { write: (text) => stdout.push(text) },
+    stderr: { write: (text) => stderr.push(text) },
+    readFile: async (path) => {
+      const text = disk.get(path)
+      if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
+      return text
+    },
+    writeNewFile: async (path, text) => {
+      if (disk.has(path)) throw Object.assign(new Error('file exists'), { code: 'EEXIST' })
+      disk.set(path, text)
+    },
+  }
+  const code = await runCommandLine(called, words === '' ? [] : words.split(' '), context)
+  return { code, stdout: stdout.join(''), stderr: stderr.join(''), files: disk }
+}
+
+test('alone it says what it is, and how to begin', async () => {
+  const { code, stdout } = await hyperkube('')
+  expect(code).toBe(0)
+  expect(stdout).toMatchInlineSnapshot(`
+    "Turns a list of machines into a Kubernetes cluster, and carries it through its whole life.
+
+      hyperkube init --host root@192.168.1.11=control-plane --host root@192.168.1.21=worker
+      hyperkube validate
+
+    Commands:
+      init        write a first cluster.yml
+      validate    say all that is wrong with a cluster.yml, each at its place
+      schema      print the JSON Schema of cluster.yml, for editors
+      completion  print a script that completes commands in your shell
+      version     say which hyperkube this is
+
+    hyperkube COMMAND --help explains a command.
+    "
+  `)
+})
+
+test.each(['--help', 'help', '-h'])('%s is the same', async (words) => {
+  expect((await hyperkube(words)).stdout).toBe((await hyperkube('')).stdout)
+})
+
+test('help of a command starts with examples', async () => {
+  const { code, stdout } = await hyperkube('help validate')
+  expect(code).toBe(0)
+  expect(stdout).toMatchInlineSnapshot(`
+    "  hyperkube validate                            # cluster.yml in this directory
+      hyperkube validate -f production.yml -o json  # another one, for a program to read
+
+    Usage: hyperkube validate [options]
+
+    say all that is wrong with a cluster.yml, each at its place
+
+    Options:
+      -f, --file <path>      the cluster’s file (default: "cluster.yml")
+      -o, --output <format>  how to print results (choices: "table", "wide", "json",
+                             "yaml", default: "table")
+      --no-input             never ask; fail instead
+      -y, --yes              answer every question with yes
+      --debug                show where an unexpected error came from
+      -h, --help             display help for command
+    "
+  `)
+})
+
+test('init writes a file that is valid', async () => {
+  const { code, stdout, files } = await hyperkube(
+    'init --name shop --host root@10.0.0.1=control-plane --host 10.0.0.2=worker',
+  )
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'cluster.yml\n' })
+  expect(files.get('cluster.yml')).toMatchInlineSnapshot(`
+    "apiVersion: hyperkube.dev/v1
+    kind: Cluster
+    metadata:
+      name: shop
+    spec:
+      kubernetes: 1.37.1
+      hosts:
+        - name: cp1
+          address: 10.0.0.1
+          roles:
+            - control-plane
+          ssh:
+            user: root
+        - name: w1
+          address: 10.0.0.2
+          roles:
+            - worker
+    "
+  `)
+  const checked = await hyperkube('validate', Object.fromEntries(files))
+  expect(checked).toMatchObject({
+    code: 0,
+    stdout: 'cluster.yml: shop is valid: Kubernetes 1.37.1 on 2 hosts, 1 control plane\n',
+  })
+})
+
+test('init overwrites nothing, and writes nothing wrong', async () => {
+  const existing = await hyperkube('init --host 10.0.0.1=control-plane', { 'cluster.yml': 'mine' })
+  expect(existing.code).toBe(1)
+  expect(existing.stderr).toContain('SPEC_NOT_WRITTEN')
+  expect(existing.files.get('cluster.yml')).toBe('mine')
+  const wrong = await hyperkube('init --host 10.0.0.1=worker')
+  expect(wrong.code).toBe(1)
+  expect(wrong.files.size).toBe(0)
+})
+
+test('findings go to stdout, for people and for programs', async () => {
+  const files = { 'cluster.yml': 'apiVersion: hyperkube.dev/v1\nkind: Clutser\n' }
+  const people = await hyperkube('validate', files)
+  expect(people.code).toBe(1)
+  expect(people.stdout).toContain(
+    'cluster.yml:2:7: error SPEC_WRONG_VALUE: kind must be Cluster\n  → did you mean Cluster?\n',
+  )
+  const programs = await hyperkube('-o json validate', files)
+  expect(JSON.parse(programs.stdout)).toMatchObject({ apiVersion: 'hyperkube.dev/v1', kind: 'FindingList' })
+})
+
+test('a file that is not there is one clear message', async () => {
+  const { code, stdout, stderr } = await hyperkube('validate -f nowhere.yml')
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toBe(
+    'SPEC_NOT_READ: nowhere.yml does not exist\n  → hyperkube init writes a first one; -f names another\n',
+  )
+})
+
+test('a wrong word is a usage error with a guess, and nothing runs', async () => {
+  expect(await hyperkube('validte')).toMatchObject({
+    code: 2,
+    stderr: 'USAGE: there is no command validte\n  → did you mean hyperkube validate?\n',
+  })
+  expect(await hyperkube('validate --flie x')).toMatchObject({ code: 2, stdout: '' })
+  expect((await hyperkube('\u001B[2J')).stderr).not.toContain('\u001B')
+})
+
+test('a link named after a command is that command', async () => {
+  expect((await hyperkube('', {}, '/usr/local/bin/version')).stdout).toBe((await hyperkube('version')).stdout)
+})
+
+test('the schema is JSON and knows the settings', async () => {
+  expect(JSON.parse((await hyperkube('schema')).stdout)).toHaveProperty('$defs.Host.properties.address')
+})

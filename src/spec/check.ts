@@ -1,0 +1,178 @@
+import { isIP } from 'node:net'
+import type { Finding } from '../contract/finding.ts'
+import { isNetwork, overlap, rangeOf } from './cidr.ts'
+import type { Cluster } from './cluster.ts'
+import type { Path } from './document.ts'
+
+/** What is wrong with a cluster whose every field is right in itself. */
+export type Problem = Pick<Finding, 'code' | 'severity' | 'message' | 'hint'> & { readonly path: Path }
+
+type Rule = (cluster: Cluster) => readonly Problem[]
+
+const rules: readonly Rule[] = [
+  uniqueHosts,
+  controlPlanes,
+  etcdMembers,
+  windowsHosts,
+  localHost,
+  hostAddresses,
+  singleStack,
+  networks,
+  roomForNodes,
+  roomForPods,
+  nodePorts,
+]
+
+export function checkCluster(cluster: Cluster): readonly Problem[] {
+  return rules.flatMap((rule) => rule(cluster))
+}
+
+function problem(code: string, path: Path, message: string, hint?: string): Problem {
+  return { code, severity: 'error', path, message, ...(hint === undefined ? {} : { hint }) }
+}
+
+function warning(code: string, path: Path, message: string, hint?: string): Problem {
+  return { ...problem(code, path, message, hint), severity: 'warning' }
+}
+
+function uniqueHosts({ spec }: Cluster): Problem[] {
+  const fields: Readonly<Record<string, readonly (string | undefined)[]>> = {
+    name: spec.hosts.map(({ name }) => name),
+    address: spec.hosts.map(({ address, local }) => (local ? undefined : address)),
+    internalAddress: spec.hosts.map(({ internalAddress }) => internalAddress),
+    nodeName: spec.hosts.map(({ nodeName }) => nodeName),
+  }
+  return Object.entries(fields).flatMap(([field, values]) =>
+    values.flatMap((value, index) => {
+      const first = values.indexOf(value)
+      if (value === undefined || first === index) return []
+      const path = ['spec', 'hosts', index, field]
+      return [problem('SPEC_HOST_TWICE', path, `${value} is also the ${field} of hosts[${first}]`)]
+    }),
+  )
+}
+
+function controlPlanes({ spec }: Cluster): Problem[] {
+  if (spec.hosts.some(({ roles }) => roles.includes('control-plane'))) return []
+  const path = ['spec', 'hosts']
+  return [
+    problem('SPEC_NO_CONTROL_PLANE', path, 'no host has the role control-plane', 'roles: [control-plane]'),
+  ]
+}
+
+/** Hosts with the role etcd are its members; without any, the control planes are. */
+export function etcdHosts({ spec }: Cluster): Cluster['spec']['hosts'] {
+  const dedicated = spec.hosts.filter(({ roles }) => roles.includes('etcd'))
+  return dedicated.length > 0 ? dedicated : spec.hosts.filter(({ roles }) => roles.includes('control-plane'))
+}
+
+function etcdMembers(cluster: Cluster): Problem[] {
+  const count = etcdHosts(cluster).length
+  const path = ['spec', 'hosts']
+  if (count > 7)
+    return [problem('SPEC_ETCD_TOO_MANY', path, `${count} members of etcd are more than the 7 it takes`)]
+  if (count > 0 && count % 2 === 0) {
+    const message = `${count} members of etcd bear the loss of no more hosts than ${count - 1} do`
+    return [warning('SPEC_ETCD_EVEN', path, message, 'use 1, 3 or 5')]
+  }
+  return []
+}
+
+function windowsHosts({ spec }: Cluster): Problem[] {
+  const windows = spec.hosts.flatMap((host, index) => (host.os === 'windows' ? [{ host, index }] : []))
+  if (windows.length === 0) return []
+  const { plugin, flannel } = spec.network
+  const roles = windows
+    .filter(({ host }) => host.roles.some((role) => role !== 'worker'))
+    .map(({ index }) =>
+      problem('SPEC_WINDOWS_ROLE', ['spec', 'hosts', index, 'roles'], 'a Windows host can only be a worker'),
+    )
+  if (plugin === 'none') return roles
+  const fits = flannel.backend === 'vxlan' && flannel.vni === 4096 && flannel.port === 4789
+  const message = 'with Windows hosts flannel must be vxlan with VNI 4096 and port 4789, on all hosts'
+  return fits ? roles : [...roles, problem('SPEC_WINDOWS_NETWORK', ['spec', 'network', 'flannel'], message)]
+}
+
+function localHost({ spec }: Cluster): Problem[] {
+  const index = spec.hosts.findIndex(({ local }) => local)
+  if (index === -1 || spec.hosts.length === 1) return []
+  const path = ['spec', 'hosts', index, 'local']
+  return [
+    problem('SPEC_LOCAL_NOT_ALONE', path, 'a local host is a cluster of its own: it must be the only one'),
+  ]
+}
+
+function hostAddresses({ spec }: Cluster): Problem[] {
+  return spec.hosts.flatMap((host, index) => {
+    const path = ['spec', 'hosts', index]
+    if (host.internalAddress !== undefined && host.interface !== undefined) {
+      const message = 'internalAddress and interface say the same thing twice'
+      return [problem('SPEC_ADDRESS_TWICE', [...path, 'interface'], message, 'keep one of them')]
+    }
+    return []
+  })
+}
+
+function singleStack({ spec }: Cluster): Problem[] {
+  return (['pods', 'services'] as const).flatMap((name) => {
+    const networksOf = spec.network[name]
+    const path = ['spec', 'network', name]
+    if (networksOf.length > 1) {
+      return [problem('SPEC_DUAL_STACK', path, 'dual-stack is not supported yet', 'give one IPv4 network')]
+    }
+    if (networksOf.some((text) => text.includes(':'))) {
+      return [problem('SPEC_IPV6', path, 'IPv6 is not supported yet', 'give an IPv4 network')]
+    }
+    return []
+  })
+}
+
+function networks({ spec }: Cluster): Problem[] {
+  const named = (['pods', 'services'] as const).flatMap((name) =>
+    spec.network[name].map((text) => ({ name, text, path: ['spec', 'network', name] as Path })),
+  )
+  const crooked = named
+    .filter(({ text }) => !isNetwork(text))
+    .map(({ text, path }) => problem('SPEC_NOT_A_NETWORK', path, `${text} is an address inside a network`))
+  const [pods, services] = [spec.network.pods[0], spec.network.services[0]]
+  const crossing =
+    pods !== undefined && services !== undefined && overlap(rangeOf(pods), rangeOf(services))
+      ? [problem('SPEC_OVERLAP', ['spec', 'network', 'services'], `${services} overlaps the pods’ ${pods}`)]
+      : []
+  const inside = spec.hosts.flatMap((host, index) => {
+    const address = host.internalAddress ?? host.address
+    if (isIP(address) === 0) return []
+    return named
+      .filter(({ text }) => overlap(rangeOf(text), rangeOf(address)))
+      .map(({ name, text }) =>
+        problem('SPEC_OVERLAP', ['spec', 'hosts', index], `${address} lies in the ${name} network ${text}`),
+      )
+  })
+  return [...crooked, ...crossing, ...inside]
+}
+
+function roomForNodes({ spec }: Cluster): Problem[] {
+  const { pods, nodePrefix } = spec.network
+  const [network] = pods
+  if (network === undefined) return []
+  const { prefix } = rangeOf(network)
+  const room = nodePrefix < prefix ? 0 : 2 ** (nodePrefix - prefix)
+  if (room >= spec.hosts.length) return []
+  const message = `${network} has room for ${room} nodes of /${nodePrefix}; there are ${spec.hosts.length}`
+  return [problem('SPEC_PODS_TOO_SMALL', ['spec', 'network', 'pods'], message, 'take a larger network')]
+}
+
+function roomForPods({ spec }: Cluster): Problem[] {
+  const room = 2 ** (32 - spec.network.nodePrefix) - 3
+  const { maxPods } = spec.components.kubelet
+  if (maxPods <= room) return []
+  const message = `a node of /${spec.network.nodePrefix} has room for ${room} pods, not for ${maxPods}`
+  return [problem('SPEC_NODE_TOO_SMALL', ['spec', 'network', 'nodePrefix'], message)]
+}
+
+function nodePorts({ spec }: Cluster): Problem[] {
+  const [first = 0, last = 0] = spec.network.nodePorts.split('-').map(Number)
+  const path = ['spec', 'network', 'nodePorts']
+  if (first >= 1 && last <= 65_535 && first < last) return []
+  return [problem('SPEC_WRONG_VALUE', path, 'must be two ports, the lower one first')]
+}

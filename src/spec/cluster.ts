@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { components } from './components.ts'
+import { host, ssh } from './host.ts'
+import { network } from './network.ts'
+import { address, dnsLabel, kubernetesVersion, port, secretReference } from './scalars.ts'
+
+export const apiVersion = 'hyperkube.dev/v1'
+
+const api = z
+  .strictObject({
+    endpoint: z
+      .string()
+      .regex(/^\[?[A-Za-z0-9.:-]+\]?:\d{1,5}$/, 'must be HOST:PORT')
+      .optional()
+      .meta({ description: 'Your balancer or virtual address, for people. Nodes need none.' }),
+    port: port.default(6443),
+    sans: z.array(address).default([]).meta({ description: 'More names in the API servers’ certificates.' }),
+  })
+  .meta({ id: 'Api', description: 'Where the Kubernetes API is found.' })
+
+const security = z
+  .strictObject({
+    podSecurity: z
+      .enum(['privileged', 'baseline', 'restricted'])
+      .default('baseline')
+      .meta({ description: 'What pods may do by default in namespaces that do not say.' }),
+    audit: z
+      .strictObject({
+        policy: z
+          .string()
+          .optional()
+          .meta({ description: 'A policy file beside cluster.yml; default: ours.' }),
+        maxAge: z.int().min(1).default(30).meta({ description: 'Days.' }),
+        maxBackups: z.int().min(1).default(10),
+        maxSize: z.int().min(1).default(100).meta({ description: 'Megabytes.' }),
+      })
+      .prefault({}),
+  })
+  .meta({ id: 'Security', description: 'Choices of security. What is not a choice is on.' })
+
+const registry = z
+  .strictObject({
+    host: z.string().min(1).meta({ description: 'As it stands in image names: docker.io.' }),
+    mirrors: z.array(z.url({ protocol: /^https?$/ })).default([]),
+    username: z.string().optional(),
+    password: secretReference.optional(),
+  })
+  .meta({ id: 'Registry', description: 'Where images of a registry come from instead, and as whom.' })
+
+const artifacts = z
+  .union([
+    z.strictObject({ mirror: z.url({ protocol: /^https?$/ }) }),
+    z.strictObject({ bundle: z.string().min(1) }),
+    z.literal('upstream'),
+  ])
+  .meta({
+    id: 'Artifacts',
+    description: 'Where programs come from: upstream, a mirror with the same layout, or a bundle.',
+  })
+
+const proxy = z
+  .strictObject({ http: z.url(), https: z.url(), no: z.array(z.string().min(1)) })
+  .partial()
+  .meta({ id: 'Proxy', description: 'The way out for containerd, where there is no direct one.' })
+
+const rollout = z
+  .strictObject({
+    maxUnavailable: z
+      .union([z.int().min(1), z.string().regex(/^([1-9]\d?|100)%$/, 'must be a number or a percentage')])
+      .default('10%')
+      .meta({ description: 'How many workers may be away at once.' }),
+  })
+  .meta({ id: 'Rollout', description: 'How fast changes go through the cluster.' })
+
+export const cluster = z
+  .strictObject({
+    apiVersion: z.literal(apiVersion, `must be ${apiVersion}`),
+    kind: z.literal('Cluster', 'must be Cluster'),
+    metadata: z.strictObject({ name: dnsLabel.meta({ description: 'The name of the cluster.' }) }),
+    spec: z.strictObject({
+      kubernetes: kubernetesVersion.meta({ description: 'The version of Kubernetes.' }),
+      hosts: z.array(host).min(1, 'needs at least one host'),
+      ssh: ssh.prefault({}),
+      network: network.prefault({}),
+      api: api.prefault({}),
+      components: components.prefault({}),
+      security: security.prefault({}),
+      registries: z.array(registry).default([]),
+      artifacts: artifacts.default('upstream'),
+      cloudProvider: z
+        .enum(['none', 'external'])
+        .default('none')
+        .meta({ description: 'external: nodes wait for a cloud controller manager of yours.' }),
+      proxy: proxy.optional(),
+      rollout: rollout.prefault({}),
+    }),
+  })
+  .meta({ id: 'Cluster', title: 'hyperkube cluster.yml', description: 'One cluster.' })
+
+/** A cluster.yml as it was read, with every default filled in. */
+export type Cluster = z.infer<typeof cluster>

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { extraArgs, quantity } from './scalars.ts'
+
+/** A piece of a component's own configuration file, merged over ours. */
+const configuration = z
+  .record(z.string(), z.json())
+  .meta({ description: 'Merged over the configuration that hyperkube writes.' })
+
+const withArgs = z.strictObject({ args: extraArgs.default({}) })
+const withConfig = withArgs.extend({ config: configuration.default({}) })
+
+const resources = z
+  .strictObject({ cpu: quantity, memory: quantity, 'ephemeral-storage': quantity })
+  .partial()
+  .meta({ id: 'Resources', description: 'Amounts of what a host has.' })
+
+export const components = z
+  .strictObject({
+    etcd: withArgs.prefault({}),
+    apiServer: withArgs.prefault({}),
+    controllerManager: withArgs.prefault({}),
+    scheduler: withArgs.prefault({}),
+    kubelet: withConfig
+      .extend({
+        maxPods: z.int().min(1).max(1000).default(110),
+        systemReserved: resources.default({}),
+        kubeReserved: resources.default({}),
+      })
+      .prefault({}),
+    kubeProxy: withConfig
+      .extend({ mode: z.enum(['auto', 'nftables', 'iptables']).default('auto') })
+      .prefault({}),
+    containerd: z
+      .strictObject({
+        config: z.string().default('').meta({ description: 'TOML that is imported after ours.' }),
+      })
+      .prefault({}),
+    flanneld: withArgs.prefault({}),
+  })
+  .meta({ id: 'Components', description: 'Settings of each component of the engine.' })
+export type Components = z.infer<typeof components>
+
+/** What a single host has otherwise. Only what runs on every node can differ by host. */
+export const hostComponents = z
+  .strictObject({
+    kubelet: withConfig.extend({ maxPods: z.int().min(1).max(1000), systemReserved: resources }).partial(),
+    kubeProxy: withConfig.partial(),
+  })
+  .partial()
+  .meta({ id: 'HostComponents', description: 'Settings that replace those of the cluster on this host.' })

@@ -1,0 +1,104 @@
+import { isMap, isNode, isScalar, LineCounter, parseAllDocuments, type Document } from 'yaml'
+import type { Finding, Position } from '../contract/finding.ts'
+
+/** A text that a person wrote, and what they call it. */
+export interface Source {
+  readonly file: string
+  readonly text: string
+}
+
+export type Path = readonly (string | number)[]
+
+/** A YAML document that still knows where everything in it stands. */
+export interface ReadDocument {
+  readonly value: unknown
+  /** Where the value at a path is, or the nearest thing around it. */
+  positionOf(path: Path): Position
+  /** Where the key of a map is. */
+  positionOfKey(path: Path, key: string): Position
+}
+
+export type Reading =
+  | { readonly ok: true; readonly document: ReadDocument }
+  | { readonly ok: false; readonly findings: readonly Finding[] }
+
+/** No cluster.yml of a person is larger; a larger one is a mistake, or an attempt to keep us busy. */
+const largest = 1_000_000
+const mostAliases = 100
+
+export function readDocument({ file, text }: Source): Reading {
+  if (text.length > largest) {
+    return failure('SPEC_TOO_LARGE', 'the file is larger than a cluster.yml can be', {
+      file,
+      line: 1,
+      column: 1,
+    })
+  }
+  const lines = new LineCounter()
+  const at = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset)
+    return { file, line: Math.max(1, line), column: Math.max(1, col) }
+  }
+  const documents = parseAllDocuments(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: true,
+    // Warnings would go to the terminal by themselves.
+    logLevel: 'error',
+  })
+  const [document, second] = 'empty' in documents ? [] : documents
+  if (document === undefined || document.contents === null) {
+    return failure('SPEC_EMPTY', 'there is nothing in the file', at(0), 'hyperkube init writes a first one')
+  }
+  if (document.errors.length > 0) {
+    const findings = document.errors.map(({ message, pos }): Finding => ({
+      code: 'SPEC_NOT_YAML',
+      severity: 'error',
+      message: message.split('\n')[0] ?? message,
+      position: at(pos[0]),
+    }))
+    return { ok: false, findings }
+  }
+  if (second !== undefined) {
+    const where = at(second.range[0])
+    return failure('SPEC_SECOND_DOCUMENT', 'a file holds one cluster; here begins a second document', where)
+  }
+  try {
+    const value: unknown = document.toJS({ maxAliasCount: mostAliases })
+    return { ok: true, document: { value, ...locator(document, at) } }
+  } catch {
+    return failure('SPEC_TOO_MANY_ALIASES', 'the file repeats itself too often through aliases', at(0))
+  }
+}
+
+function failure(code: string, message: string, position: Position, hint?: string): Reading {
+  const finding: Finding = {
+    code,
+    severity: 'error',
+    message,
+    position,
+    ...(hint === undefined ? {} : { hint }),
+  }
+  return { ok: false, findings: [finding] }
+}
+
+function locator(
+  document: Document.Parsed,
+  at: (offset: number) => Position,
+): Pick<ReadDocument, 'positionOf' | 'positionOfKey'> {
+  const positionOf = (path: Path): Position => {
+    const node: unknown = path.length === 0 ? document.contents : document.getIn(path, true)
+    if (isNode(node) && node.range) return at(node.range[0])
+    return path.length === 0 ? at(0) : positionOf(path.slice(0, -1))
+  }
+  return {
+    positionOf,
+    positionOfKey(path, key) {
+      const map: unknown = path.length === 0 ? document.contents : document.getIn(path, true)
+      const found = isMap(map)
+        ? map.items.find((item) => isScalar(item.key) && item.key.value === key)
+        : undefined
+      return isScalar(found?.key) && found.key.range ? at(found.key.range[0]) : positionOf(path)
+    },
+  }
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { cluster } from './cluster.ts'
+import type { Path } from './document.ts'
+
+/** What editors read to complete and check a cluster.yml while it is typed. */
+export function clusterJsonSchema(): z.core.JSONSchema.BaseSchema {
+  return z.toJSONSchema(cluster, { io: 'input', target: 'draft-2020-12' })
+}
+
+type Schema = z.core.JSONSchema._JSONSchema
+
+/** The settings that exist in the map at a path. */
+export function knownKeys(path: Path): string[] {
+  const root = clusterJsonSchema()
+  const resolve = (schema: Schema | undefined): z.core.JSONSchema.BaseSchema[] => {
+    if (schema === undefined || typeof schema === 'boolean') return []
+    if (schema.$ref !== undefined) return resolve(root.$defs?.[schema.$ref.replace('#/$defs/', '')])
+    return [schema, ...(schema.anyOf ?? []).flatMap(resolve)]
+  }
+  const step = (schemas: readonly z.core.JSONSchema.BaseSchema[], part: string | number) =>
+    schemas.flatMap((schema) =>
+      typeof part === 'number'
+        ? [schema.items].flat().flatMap((item) => resolve(item))
+        : resolve(schema.properties?.[part] ?? schema.additionalProperties),
+    )
+  const found = path.reduce(step, resolve(root))
+  return found.flatMap((schema) => Object.keys(schema.properties ?? {}))
+}

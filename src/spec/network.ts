@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { cidr, port } from './scalars.ts'
+
+/** One network, or one of each family. */
+const networks = z.union(
+  [cidr.transform((one) => [one]), z.array(cidr).min(1).max(2)],
+  'must be a network such as 10.244.0.0/16',
+)
+
+/**
+ * VNI 4096 and port 4789 are the one pair that Windows accepts. They are the default for everybody, so that a
+ * Windows host can join a cluster that began without one.
+ */
+export const flannel = z
+  .strictObject({
+    backend: z.enum(['vxlan', 'host-gw']).default('vxlan'),
+    vni: z.int().min(1).max(16_777_215).default(4096),
+    port: port.default(4789),
+    mtu: z.int().min(576).max(65_535).optional().meta({ description: 'Default: what the interface leaves.' }),
+  })
+  .meta({ id: 'Flannel', description: 'Settings of flannel.' })
+
+export const network = z
+  .strictObject({
+    plugin: z
+      .enum(['flannel', 'none'])
+      .default('flannel')
+      .meta({ description: 'none leaves the pod network to you. flannel enforces no NetworkPolicy.' }),
+    pods: networks.prefault('10.244.0.0/16').meta({ description: 'Addresses of pods.' }),
+    services: networks.prefault('10.96.0.0/16').meta({ description: 'Addresses of services.' }),
+    nodePrefix: z
+      .int()
+      .min(16)
+      .max(28)
+      .default(24)
+      .meta({ description: 'Size of the part of `pods` that one node gets.' }),
+    domain: z.string().min(1).default('cluster.local'),
+    nodePorts: z
+      .string()
+      .regex(/^\d{1,5}-\d{1,5}$/, 'must be a range such as 30000-32767')
+      .default('30000-32767'),
+    flannel: flannel.prefault({}),
+  })
+  .meta({
+    id: 'Network',
+    description: 'Addresses of pods and services, and what carries packets between hosts.',
+  })
+export type Network = z.infer<typeof network>

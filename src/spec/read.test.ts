@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest'
+import { readCluster } from './read.ts'
+
+const good = `apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata:
+  name: production
+spec:
+  kubernetes: 1.37.1
+  hosts:
+    - name: cp1
+      address: 192.168.1.11
+      roles: [control-plane]
+    - name: w1
+      address: 192.168.1.21
+      roles: [worker]
+`
+
+/** Findings as a person sees them. */
+function told(text: string): string[] {
+  return readCluster({ file: 'cluster.yml', text }).findings.map(
+    ({ position, path, message, hint, severity }) => {
+      const where = `${position?.line}:${position?.column}`
+      return `${where} ${severity} ${path ?? ''}: ${message}${hint === undefined ? '' : ` (${hint})`}`
+    },
+  )
+}
+
+test('a small file is a whole cluster', () => {
+  const { cluster, findings } = readCluster({ file: 'cluster.yml', text: good })
+  expect(findings).toEqual([])
+  expect(cluster?.spec.network).toMatchObject({ pods: ['10.244.0.0/16'], flannel: { vni: 4096, port: 4789 } })
+})
+
+test('all that is wrong is told at once, each at its place, with a guess', () => {
+  const text = `apiVersion: hyperkube.dev/v1
+kind: Clusters
+metadata:
+  name: Production
+spec:
+  kubernetes: 1.37
+  hosts:
+    - name: cp1
+      adress: 192.168.1.11
+      roles: [controlplane]
+  network:
+    pods: 10.244.0.0/40
+    flannel: { vni: "4096" }
+`
+  expect(told(text)).toMatchInlineSnapshot(`
+    [
+      "2:7 error kind: must be Cluster (did you mean Cluster?)",
+      "4:9 error metadata.name: must be a DNS label: lower-case letters, digits and dashes",
+      "6:15 error spec.kubernetes: must be a version such as "1.37.1"; quote it, or YAML reads a number",
+      "8:7 error spec.hosts[0].address: is missing",
+      "9:7 error spec.hosts[0].adress: there is no setting "adress" here (did you mean address?)",
+      "10:15 error spec.hosts[0].roles[0]: must be control-plane, etcd or worker (did you mean control-plane?)",
+      "12:11 error spec.network.pods: must be a network such as 10.244.0.0/16",
+      "13:21 error spec.network.flannel.vni: must be a number, not text",
+    ]
+  `)
+})
+
+test('what only shows between fields is told too', () => {
+  const text = `${good}    - name: w1
+      address: 192.168.1.11
+      os: windows
+      roles: [worker, etcd]
+  network:
+    pods: 192.168.0.1/16
+    services: 192.168.128.0/24
+    flannel: { port: 8472 }
+`
+  expect(told(text)).toMatchInlineSnapshot(`
+    [
+      "8:7 error spec.hosts[0]: 192.168.1.11 lies in the pods network 192.168.0.1/16",
+      "11:7 error spec.hosts[1]: 192.168.1.21 lies in the pods network 192.168.0.1/16",
+      "14:7 error spec.hosts[2]: 192.168.1.11 lies in the pods network 192.168.0.1/16",
+      "14:13 error spec.hosts[2].name: w1 is also the name of hosts[1]",
+      "15:16 error spec.hosts[2].address: 192.168.1.11 is also the address of hosts[0]",
+      "17:14 error spec.hosts[2].roles: a Windows host can only be a worker",
+      "19:11 error spec.network.pods: 192.168.0.1/16 is an address inside a network",
+      "20:15 error spec.network.services: 192.168.128.0/24 overlaps the pods’ 192.168.0.1/16",
+      "21:14 error spec.network.flannel: with Windows hosts flannel must be vxlan with VNI 4096 and port 4789, on all hosts",
+    ]
+  `)
+})
+
+test.each([
+  ['nothing', ''],
+  ['only a comment', '# later\n'],
+  ['text', 'hello'],
+  ['a list', '- a\n'],
+  ['broken YAML', 'a: [b\n'],
+  ['a tab', 'a:\n\tb: c\n'],
+  ['a key twice', 'kind: Cluster\nkind: Cluster\n'],
+  ['two documents', `${good}---\n${good}`],
+  ['an alias to nothing', 'a: *b\n'],
+  [
+    'a laugh',
+    `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c]\n`,
+  ],
+  ['ten megabytes', 'x'.repeat(10_000_000)],
+  ['odd letters', `${good}  \u202Ename: "\u0000"\n`],
+])('%s gives findings and no cluster', (_what, text) => {
+  const { cluster, findings } = readCluster({ file: 'cluster.yml', text })
+  expect(cluster).toBeUndefined()
+  expect(findings.length).toBeGreaterThan(0)
+})

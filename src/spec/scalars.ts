@@ -1,0 +1,74 @@
+import { z } from 'zod'
+
+/** The small values that cluster.yml is made of, each with its own words for what is wrong. */
+export const dnsLabel = z
+  .string()
+  .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be a DNS label: lower-case letters, digits and dashes')
+
+export const nodeName = z
+  .string()
+  .max(253)
+  .regex(
+    /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+    'must be a DNS name: lower-case letters, digits, dashes and dots',
+  )
+
+export const address = z
+  .union([z.ipv4(), z.ipv6(), z.hostname()], 'must be an IP address or a host name')
+  .meta({ id: 'Address', description: 'An IP address or a host name.' })
+
+export const ipAddress = z
+  .union([z.ipv4(), z.ipv6()], 'must be an IP address')
+  .meta({ id: 'IpAddress', description: 'An IPv4 or IPv6 address.' })
+
+export const cidr = z
+  .union([z.cidrv4(), z.cidrv6()], 'must be a network such as 10.244.0.0/16')
+  .meta({ id: 'Cidr', description: 'A network: address and prefix length.' })
+
+export const port = z
+  .int('must be a port number')
+  .min(1, 'must be at least 1')
+  .max(65_535, 'must be at most 65535')
+
+export const kubernetesVersion = z
+  .string('must be a version such as "1.37.1"; quote it, or YAML reads a number')
+  .regex(/^v?1\.\d+\.\d+$/, 'must be a full version such as 1.37.1')
+  .transform((text) => text.replace(/^v/, ''))
+
+const qualifiedName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+
+export const labelKey = z.string().regex(qualifiedName, 'is not a label key: [prefix/]name')
+
+export const labelValue = z
+  .string('must be text; quote true, false and numbers')
+  .regex(/^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/, 'is not a label value')
+
+export const labels = z.record(labelKey, labelValue).meta({ description: 'Labels of the node.' })
+
+export const taint = z
+  .strictObject({
+    key: labelKey,
+    value: labelValue.default(''),
+    effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
+  })
+  .meta({ id: 'Taint', description: 'Keeps pods away that do not tolerate it.' })
+
+export const absolutePath = z.string().regex(/^(\/|[A-Za-z]:[\\/])/, 'must be an absolute path')
+
+export const quantity = z
+  .string('must be a quantity such as 500m or 1Gi; quote plain numbers')
+  .regex(/^\d+(\.\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/, 'must be a quantity such as 500m or 1Gi')
+
+/** A flag's value: true, a number and text all mean what they say. */
+const argument = z.union([z.string(), z.number(), z.boolean()]).transform(String)
+
+export const extraArgs = z
+  .record(z.string().regex(/^[a-z][a-z0-9-]*$/, 'is a flag without its dashes'), argument)
+  .meta({ id: 'ExtraArgs', description: 'Flags added to a component, without the leading dashes.' })
+
+export const secretReference = z.strictObject({ secret: dnsLabel }).meta({
+  id: 'SecretReference',
+  description: 'The name of a secret in the sealed identity; never its value.',
+})
+
+export const byteMode = z.string().regex(/^0[0-7]{3}$/, 'must be a file mode in quotes, such as "0644"')
