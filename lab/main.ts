@@ -63,5 +63,5 @@ try {
   const { code, hint } = error instanceof HyperkubeError ? error : { code: 'UNEXPECTED', hint: undefined }
   process.stderr.write(`${code}: ${describe(error)}\n${hint === undefined ? '' : `  → ${hint}\n`}`)
   if (!(error instanceof HyperkubeError) && error instanceof Error) process.stderr.write(`${error.stack}\n`)
-  process.exitCode = 1
+  process.exitCode = code === 'INTERRUPTED' ? 130 : 1
 }

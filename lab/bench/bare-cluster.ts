@@ -4,7 +4,7 @@ import { bare } from '../bare/bare.ts'
 import { type Versions, versionsFor } from '../cluster/artifacts.ts'
 import { kubeconfig } from '../cluster/configs.ts'
 import { KubeApi } from '../cluster/kube-api.ts'
-import { parseShape } from '../cluster/shape.ts'
+import { parseShape, shapeHosts } from '../cluster/shape.ts'
 import { type KubernetesVersion, selectParts } from '../engine/parts.ts'
 import type { Lab } from '../hosts/lab.ts'
 import { openMirror } from '../mirror/open.ts'
@@ -37,14 +37,19 @@ export async function startBareCluster(lab: Lab, wish: ClusterWish): Promise<Bar
   const versions = versionsFor(wish.kubernetes)
   const mirror = await openMirror(lab, { ...wish, parts: selectParts(), port: 0 })
   try {
-    const { times, access } = await runTrial({
-      contender: bare,
-      shape,
-      lab,
-      mirror: mirror.address,
-      versions,
-      ...(wish.signal === undefined ? {} : { signal: wish.signal }),
-    })
+    await lab.up(shapeHosts(shape))
+    const title = `cluster ${wish.shape}, Kubernetes ${wish.kubernetes}`
+    const { times, access } = await wish.report.step(title, async (note) =>
+      runTrial({
+        contender: bare,
+        shape,
+        lab,
+        mirror: mirror.address,
+        versions,
+        onMilestone: note,
+        ...(wish.signal === undefined ? {} : { signal: wish.signal }),
+      }),
+    )
     const server = `https://${(await lab.host('cp1')).address}:6443`
     await writeFile(kubeconfigFile(lab), kubeconfig(server, access.api.authority, access.api), {
       mode: 0o600,

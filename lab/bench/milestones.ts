@@ -37,9 +37,13 @@ export async function observe(
   attempt: Attempt,
   started: number,
   signal: AbortSignal,
+  onMilestone: (milestone: Milestone) => void,
 ): Promise<Times> {
   const times = new Map<Milestone, number>()
-  const reached = (milestone: Milestone): void => void times.set(milestone, performance.now() - started)
+  const reached = (milestone: Milestone): void => {
+    times.set(milestone, performance.now() - started)
+    onMilestone(milestone)
+  }
   const access = await attempt.access
   const hosts = [...cast.controlPlanes, ...cast.workers]
   const apis = cast.controlPlanes.map((host) => apiOf(host, access))

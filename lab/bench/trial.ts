@@ -5,7 +5,7 @@ import { castOf, type Shape, shapeHosts } from '../cluster/shape.ts'
 import { machineArch } from '../engine/build.ts'
 import type { Host } from '../hosts/host.ts'
 import type { Lab } from '../hosts/lab.ts'
-import { observe, type Times } from './milestones.ts'
+import { type Milestone, observe, type Times } from './milestones.ts'
 import { meter, type Usage } from './usage.ts'
 
 export interface Trial {
@@ -21,6 +21,7 @@ export interface TrialWish {
   readonly mirror: string
   readonly versions: Versions
   readonly signal?: AbortSignal
+  readonly onMilestone?: (milestone: Milestone) => void
 }
 
 /** One contender, from hosts with nothing on them to a service that answers. The hosts stay as they end up. */
@@ -38,8 +39,12 @@ export async function runTrial(wish: TrialWish): Promise<Trial> {
   const ground = { cast, mirror, digests, versions, directory: lab.directory }
   const attempt = contender.begin(ground, signal)
   try {
-    const times = await observe(ground, attempt, started, signal)
+    const times = await observe(ground, attempt, started, signal, wish.onMilestone ?? (() => undefined))
     return { times, usage: await meters.stop(), access: await attempt.access }
+  } catch (error) {
+    // Whatever else went wrong after that went wrong because of it.
+    wish.signal?.throwIfAborted()
+    throw error
   } finally {
     controller.abort()
     await meters.stop().catch(() => undefined)

@@ -19,3 +19,8 @@ test('several reasons are all told', async () => {
   const error: unknown = await failing.catch((reason: unknown) => reason)
   expect(describe(error)).toBe('2 of 2 failed\n  one\n  two')
 })
+
+test('one reason for several is told once', async () => {
+  const reason = new Error('interrupted')
+  await expect(settleAll([Promise.reject(reason), Promise.reject(reason)])).rejects.toBe(reason)
+})

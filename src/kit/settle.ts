@@ -4,10 +4,10 @@
  */
 export async function settleAll<T>(promises: Iterable<Promise<T>>): Promise<T[]> {
   const results = await Promise.allSettled(promises)
-  const reasons: unknown[] = results.flatMap((result) =>
-    result.status === 'rejected' ? [result.reason] : [],
-  )
+  const failed = results.filter((result) => result.status === 'rejected')
+  // An abort is one reason, however many were at work.
+  const reasons = [...new Set<unknown>(failed.map(({ reason }): unknown => reason))]
   if (reasons.length === 1) throw reasons[0]
-  if (reasons.length > 1) throw new AggregateError(reasons, `${reasons.length} of ${results.length} failed`)
+  if (reasons.length > 1) throw new AggregateError(reasons, `${failed.length} of ${results.length} failed`)
   return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 }
