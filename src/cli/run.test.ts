@@ -124,6 +124,62 @@ test('init overwrites nothing, and writes nothing wrong', async () => {
   expect(wrong.files.size).toBe(0)
 })
 
+test('init translates a file of RKE1, and says what became of every key', async () => {
+  const old = `nodes:
+  - address: 10.0.0.1
+    user: root
+    role: [controlplane, etcd]
+    docker_socket: /var/run/docker.sock
+    hostnam_override: a
+network:
+  plugin: canal
+private_registries:
+  - url: registry.example
+    password: hunter2
+`
+  const { code, stdout, stderr, files } = await hyperkube('init --from-rke rke.yml', { 'rke.yml': old })
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'cluster.yml\n' })
+  expect(stderr).toMatchInlineSnapshot(`
+    "mapped: it has a place in the new file
+      rke.yml:2:5 nodes[0].address -> spec.hosts[0].address
+      rke.yml:3:5 nodes[0].user -> spec.hosts[0].ssh.user
+      rke.yml:4:5 nodes[0].role -> spec.hosts[0].roles
+      rke.yml:10:5 private_registries[0].url -> spec.registries[0].host
+
+    dropped: hyperkube needs no such setting
+      rke.yml:5:5 nodes[0].docker_socket -> hyperkube runs containerd, without Docker
+
+    unsupported: you must decide
+      rke.yml:8:3 network.plugin -> flannel is written, which enforces no NetworkPolicy; set network.plugin to none to bring a plugin of your own
+      rke.yml:11:5 private_registries[0].password -> a password is never copied; give it to hyperkube as the secret registry-example, and change it: it stood in a file
+
+    unknown: no key of RKE1
+      rke.yml:6:5 nodes[0].hostnam_override -> RKE1 has no such key and ignored it; did you mean hostname_override?
+
+    4 mapped, 1 dropped, 2 unsupported, 1 unknown
+    wrote cluster.yml; commit it
+      → hyperkube validate -f cluster.yml
+    "
+  `)
+  expect(files.get('cluster.yml')).not.toContain('hunter2')
+  expect((await hyperkube('validate', Object.fromEntries(files))).code).toBe(0)
+})
+
+test('init translates into nothing rather than into something wrong', async () => {
+  const old = { 'rke.yml': 'nodes: []\n' }
+  const empty = await hyperkube('init --from-rke rke.yml', old)
+  expect(empty).toMatchObject({ code: 1, stdout: '' })
+  expect(empty.stderr).toContain('rke.yml:1:1: error RKE1_NO_NODES')
+  expect(empty.files.size).toBe(1)
+  expect((await hyperkube('init --from-rke nowhere.yml')).stderr).toContain('nowhere.yml does not exist')
+  expect(await hyperkube('init --from-rke rke.yml --name shop', old)).toMatchObject({ code: 2, stdout: '' })
+  const same = await hyperkube('init --from-rke cluster.yml', {
+    'cluster.yml': 'nodes: [{ address: a, role: [controlplane] }]',
+  })
+  expect(same.code).toBe(1)
+  expect(same.stderr).toContain('SPEC_NOT_WRITTEN')
+})
+
 test('findings go to stdout, for people and for programs', async () => {
   const files = { 'cluster.yml': 'apiVersion: hyperkube.dev/v1\nkind: Clutser\n' }
   const people = await hyperkube('validate', files)

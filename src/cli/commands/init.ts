@@ -1,24 +1,27 @@
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import { HyperkubeError } from '../../kit/errors.ts'
+import { printable } from '../../kit/printable.ts'
 import { role } from '../../spec/host.ts'
 import { readCluster } from '../../spec/read.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
+import { readRke1 } from '../../spec/rke1/read.ts'
+import { countVerdicts, type KeyReport, reportLine, type Verdict, verdicts } from '../../spec/rke1/report.ts'
+import { newestKubernetes } from '../../spec/versions.ts'
+import { type CommandDefinition, type Context, type ExitCode, exitCodes } from '../command.ts'
 import { findingText } from '../print.ts'
-
-/** The newest version that ran in the lab. */
-const kubernetes = '1.37.1'
+import { readSource } from '../source.ts'
 
 const hostFlag = z.object({ user: z.string().optional(), address: z.string(), roles: z.array(role) })
 type HostFlag = z.infer<typeof hostFlag>
 
-const flags = z.object({ name: z.string(), host: z.array(hostFlag) })
+const flags = z.object({ name: z.string(), host: z.array(hostFlag), fromRke: z.string().optional() })
 
 export const init: CommandDefinition = {
   examples: [
     ['hyperkube init --host root@192.168.1.11=control-plane', 'a cluster of one machine'],
     ['hyperkube init --name shop --host 10.0.0.1=control-plane --host 10.0.0.2=worker', 'and of two'],
+    ['hyperkube init --from-rke rke/cluster.yml', 'what a cluster.yml of RKE1 says, and what became of it'],
   ],
   configure(command) {
     command
@@ -29,23 +32,57 @@ export const init: CommandDefinition = {
         addHost,
         [],
       )
+      .addOption(
+        new Option('--from-rke <file>', 'translate a cluster.yml of RKE1').conflicts(['name', 'host']),
+      )
   },
   async run(context, { options }) {
-    const { name, host } = flags.parse(options)
-    const text = firstFile(name, host)
-    const { cluster, findings } = readCluster({ file: options.file, text })
-    for (const finding of findings) context.stderr.write(findingText(finding))
-    if (cluster === undefined) return exitCodes.failure
-    await context.writeNewFile(options.file, text, 0o644).catch((cause: unknown) => {
-      throw new HyperkubeError('SPEC_NOT_WRITTEN', `${options.file} could not be written`, {
-        hint: 'an existing file is never overwritten; -f names another',
-        cause,
-      })
-    })
-    context.stdout.write(`${options.file}\n`)
-    context.stderr.write(`wrote ${options.file}; commit it\n  → hyperkube validate -f ${options.file}\n`)
-    return exitCodes.ok
+    const { name, host, fromRke } = flags.parse(options)
+    return fromRke === undefined
+      ? writeCluster(context, options.file, firstFile(name, host))
+      : translate(context, fromRke, options.file)
   },
+}
+
+/** Writes a new file, unless something is wrong with what would be in it. */
+async function writeCluster(context: Context, file: string, text: string): Promise<ExitCode> {
+  const { cluster, findings } = readCluster({ file, text })
+  for (const finding of findings) context.stderr.write(findingText(finding))
+  if (cluster === undefined) return exitCodes.failure
+  await context.writeNewFile(file, text, 0o644).catch((cause: unknown) => {
+    throw new HyperkubeError('SPEC_NOT_WRITTEN', `${file} could not be written`, {
+      hint: 'an existing file is never overwritten; -f names another',
+      cause,
+    })
+  })
+  context.stdout.write(`${file}\n`)
+  context.stderr.write(`wrote ${file}; commit it\n  → hyperkube validate -f ${file}\n`)
+  return exitCodes.ok
+}
+
+const headings: Readonly<Record<Verdict, string>> = {
+  mapped: 'mapped: it has a place in the new file',
+  dropped: 'dropped: hyperkube needs no such setting',
+  unsupported: 'unsupported: you must decide',
+  unknown: 'unknown: no key of RKE1',
+}
+
+async function translate(context: Context, from: string, to: string): Promise<ExitCode> {
+  const { cluster, report, findings } = readRke1(await readSource(context, from))
+  for (const verdict of verdicts) context.stderr.write(group(report, verdict))
+  for (const finding of findings) context.stderr.write(findingText(finding))
+  if (report.length > 0) context.stderr.write(`${totals(report)}\n`)
+  return cluster === undefined ? exitCodes.failure : writeCluster(context, to, stringify(cluster))
+}
+
+function group(report: readonly KeyReport[], verdict: Verdict): string {
+  const lines = report.filter((key) => key.verdict === verdict).map((key) => `  ${reportLine(key)}\n`)
+  return lines.length === 0 ? '' : printable(`${headings[verdict]}\n${lines.join('')}\n`)
+}
+
+function totals(report: readonly KeyReport[]): string {
+  const counts = countVerdicts(report)
+  return verdicts.map((verdict) => `${counts[verdict]} ${verdict}`).join(', ')
 }
 
 function addHost(text: string, hosts: readonly HostFlag[]): readonly HostFlag[] {
@@ -74,6 +111,6 @@ function firstFile(name: string, hosts: readonly HostFlag[]): string {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'Cluster',
     metadata: { name },
-    spec: { kubernetes, hosts: named },
+    spec: { kubernetes: newestKubernetes, hosts: named },
   })
 }
