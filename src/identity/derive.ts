@@ -1,0 +1,69 @@
+import { hkdf as hkdfCallback, scrypt as scryptCallback, type ScryptOptions } from 'node:crypto'
+import { promisify } from 'node:util'
+import { HyperkubeError } from '../kit/errors.ts'
+import type { Secret } from '../pki/secret.ts'
+import type { Kdf } from './envelope.ts'
+import type { SealingKey } from './key.ts'
+
+/** 128 MiB for each guess. New files get these; files with less are refused. */
+export const scryptFloor = { cost: 2 ** 17, blockSize: 8, parallelization: 1 } as const
+/** A header could otherwise keep us busy for hours. */
+const scryptCeiling = { cost: 2 ** 20, blockSize: 16, parallelization: 4 } as const
+
+const hkdf = promisify(hkdfCallback)
+const scrypt = promisify<Uint8Array, Uint8Array, number, ScryptOptions, Buffer>(scryptCallback)
+
+/** What a sealing key becomes for one file: a key for the cipher, and a check that says it is the right one. */
+export interface DerivedKeys {
+  readonly cipherKey: Uint8Array
+  readonly keyCheck: Uint8Array
+}
+
+export function newKdf(kind: SealingKey['kind'], salt: Uint8Array): Kdf {
+  const text = Buffer.from(salt).toString('base64')
+  return kind === 'file'
+    ? { name: 'hkdf-sha256', salt: text }
+    : { name: 'scrypt', ...scryptFloor, salt: text }
+}
+
+export async function deriveKeys(key: SealingKey, kdf: Kdf): Promise<DerivedKeys> {
+  const salt = Buffer.from(kdf.salt, 'base64')
+  const root = await rootKey(key, kdf, salt)
+  const [cipherKey, keyCheck] = await Promise.all([
+    hkdf('sha256', root, salt, 'hyperkube sealed identity v1: cipher', 32),
+    hkdf('sha256', root, salt, 'hyperkube sealed identity v1: key check', 16),
+  ])
+  return { cipherKey: new Uint8Array(cipherKey), keyCheck: new Uint8Array(keyCheck) }
+}
+
+async function rootKey(key: SealingKey, kdf: Kdf, salt: Uint8Array): Promise<Uint8Array> {
+  if (kdf.name === 'hkdf-sha256') {
+    return key.kind === 'file' ? filled(key.key) : refuseKind('with a key file, not a passphrase')
+  }
+  if (key.kind !== 'passphrase') return refuseKind('with a passphrase, not a key file')
+  checkCost(kdf)
+  const { cost, blockSize, parallelization } = kdf
+  const maxmem = 256 * cost * blockSize
+  return scrypt(filled(key.passphrase), salt, 32, { cost, blockSize, parallelization, maxmem })
+}
+
+function filled(secret: Secret): Uint8Array {
+  if (secret.size > 0) return secret.reveal()
+  throw new HyperkubeError('IDENTITY_KEY_EMPTY', `the ${secret.name} is empty`)
+}
+
+function refuseKind(how: string): never {
+  throw new HyperkubeError('IDENTITY_WRONG_KEY', `the identity was sealed ${how}`)
+}
+
+function checkCost(kdf: Extract<Kdf, { name: 'scrypt' }>): void {
+  const names = ['cost', 'blockSize', 'parallelization'] as const
+  const fits = names.every((name) => kdf[name] >= scryptFloor[name] && kdf[name] <= scryptCeiling[name])
+  if (fits && Number.isInteger(Math.log2(kdf.cost))) return
+  const weak = names.some((name) => kdf[name] < scryptFloor[name])
+  throw new HyperkubeError(
+    'IDENTITY_KDF_REFUSED',
+    `the sealed identity asks for ${weak ? 'a weaker' : 'another'} use of the passphrase than hyperkube ever wrote`,
+    { hint: 'somebody may have changed it to learn the passphrase: take it from a backup' },
+  )
+}

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { HyperkubeError } from '../kit/errors.ts'
+import { apiVersion } from './identity.ts'
+
+export const formatVersion = 1
+
+const bytes = (count: number) =>
+  z.base64().refine((text) => Buffer.from(text, 'base64').length === count, `must be ${count} bytes`)
+
+const salt = bytes(32)
+
+/** Parameters of scrypt, the factors that make guessing a passphrase costly. */
+const scrypt = z.strictObject({
+  name: z.literal('scrypt'),
+  cost: z.int(),
+  blockSize: z.int(),
+  parallelization: z.int(),
+  salt,
+})
+
+const header = z.strictObject({
+  apiVersion: z.literal(apiVersion),
+  kind: z.literal('SealedIdentity'),
+  version: z.literal(formatVersion),
+  cipher: z.literal('aes-256-gcm'),
+  kdf: z.discriminatedUnion('name', [z.strictObject({ name: z.literal('hkdf-sha256'), salt }), scrypt]),
+  /** Tells a wrong key from a damaged file. It is derived from the key, and says nothing about it. */
+  keyCheck: bytes(16),
+  nonce: bytes(12),
+})
+export type Header = z.infer<typeof header>
+export type Kdf = Header['kdf']
+
+const envelope = header.extend({
+  ciphertext: z.base64(),
+  /** Tells accidents from wrong keys. Against intent stands the cipher's own tag. */
+  checksum: z.string().regex(/^[0-9a-f]{64}$/),
+})
+
+export interface Sealed {
+  readonly header: Header
+  /** With its tag at the end. */
+  readonly ciphertext: Uint8Array
+}
+
+/** The bytes that the cipher authenticates besides the ciphertext. */
+export function headerBytes(head: Header): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(header.parse(head)))
+}
+
+export function envelopeText({ header: head, ciphertext }: Sealed): string {
+  const content = { ...header.parse(head), ciphertext: Buffer.from(ciphertext).toString('base64') }
+  const checksum = createHash('sha256').update(JSON.stringify(content)).digest('hex')
+  return `${JSON.stringify({ ...content, checksum }, undefined, 2)}\n`
+}
+
+/** What a text seals. There is one spelling of every envelope, so that not even a blank can be changed. */
+export function parseEnvelope(text: string): Sealed {
+  // Git may have changed the line ends on Windows.
+  const plain = text.replaceAll('\r\n', '\n')
+  const value = parseJson(plain)
+  checkVersion(value)
+  const parsed = envelope.safeParse(value)
+  if (!parsed.success) throw damaged()
+  const { ciphertext, checksum: _, ...head } = parsed.data
+  const sealed = { header: head, ciphertext: new Uint8Array(Buffer.from(ciphertext, 'base64')) }
+  if (envelopeText(sealed) !== plain) throw damaged()
+  return sealed
+}
+
+function parseJson(text: string): unknown {
+  if (text.trim() === '') {
+    throw new HyperkubeError('IDENTITY_EMPTY', 'the sealed identity is empty', { hint: restore })
+  }
+  if (text.startsWith('{') && !text.endsWith('}\n')) {
+    throw new HyperkubeError('IDENTITY_TRUNCATED', 'the end of the sealed identity is missing', {
+      hint: restore,
+    })
+  }
+  try {
+    return JSON.parse(text)
+  } catch {
+    // What JSON.parse says may quote the file.
+    throw damaged()
+  }
+}
+
+const versioned = z.object({ apiVersion: z.string(), kind: z.string(), version: z.unknown().optional() })
+
+function checkVersion(value: unknown): void {
+  const { success, data } = versioned.safeParse(value)
+  if (!success) throw damaged()
+  if (data.kind !== 'SealedIdentity') {
+    throw new HyperkubeError('IDENTITY_NOT_SEALED', 'this is not a sealed identity', {
+      hint: 'look at the name of the file',
+    })
+  }
+  if (data.apiVersion !== apiVersion || data.version !== formatVersion) {
+    throw new HyperkubeError(
+      'IDENTITY_VERSION',
+      'the sealed identity is of a version that this hyperkube cannot read',
+      {
+        hint: 'use the hyperkube that wrote it, or a newer one; hyperkube version',
+      },
+    )
+  }
+}
+
+const restore = 'take it from a backup, or from the cluster’s own copy'
+
+export function damaged(): HyperkubeError {
+  return new HyperkubeError('IDENTITY_DAMAGED', 'the sealed identity has been changed since it was written', {
+    hint: restore,
+  })
+}

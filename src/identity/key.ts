@@ -1,0 +1,60 @@
+import { HyperkubeError } from '../kit/errors.ts'
+import { type Random, systemRandom } from '../pki/random.ts'
+import { Secret } from '../pki/secret.ts'
+
+/** What an identity is sealed with. */
+export type SealingKey = FileKey | PassphraseKey
+
+export interface FileKey {
+  readonly kind: 'file'
+  readonly key: Secret
+}
+
+export interface PassphraseKey {
+  readonly kind: 'passphrase'
+  readonly passphrase: Secret
+}
+
+const keySize = 32
+const comment =
+  '# hyperkube: the key of a sealed identity. Whoever has both owns the cluster. Keep it out of git.'
+
+export function makeSealingKey(random: Random = systemRandom): FileKey {
+  return fileKey(random.bytes(keySize))
+}
+
+/** The text of a key file: a line that says what it is, and the key. */
+export function keyFileText({ key }: FileKey): string {
+  return `${comment}\n${Buffer.from(key.reveal()).toString('base64')}\n`
+}
+
+export function parseKeyFile(text: string): FileKey {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  const [line = ''] = lines
+  const bytes = Buffer.from(line.trim(), 'base64')
+  if (lines.length > 1 || bytes.toString('base64') !== line.trim()) throw unfit('is not a key file')
+  return fileKey(bytes)
+}
+
+export function passphraseKey(passphrase: string): PassphraseKey {
+  // The same passphrase typed on another keyboard must be the same bytes.
+  const text = passphrase.normalize('NFKC')
+  if (text.trim() === '') {
+    throw new HyperkubeError('IDENTITY_KEY_EMPTY', 'the passphrase is empty', { hint: 'use several words' })
+  }
+  return { kind: 'passphrase', passphrase: new Secret('passphrase', text) }
+}
+
+function fileKey(bytes: Uint8Array): FileKey {
+  if (bytes.every((byte) => byte === 0)) {
+    throw new HyperkubeError('IDENTITY_KEY_EMPTY', 'the key is empty', { hint: 'take it from a backup' })
+  }
+  if (bytes.length !== keySize) throw unfit(`holds ${bytes.length} bytes instead of ${keySize}`)
+  return { kind: 'file', key: new Secret('sealing key', bytes) }
+}
+
+function unfit(what: string): HyperkubeError {
+  return new HyperkubeError('IDENTITY_KEY_NOT_READ', `the key file ${what}`, {
+    hint: 'take it from a backup',
+  })
+}

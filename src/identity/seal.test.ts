@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { assert, asyncProperty, constantFrom, integer } from 'fast-check'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { describe } from '../kit/errors.ts'
+import { inspectCertificate } from '../pki/inspect.ts'
+import { Secret } from '../pki/secret.ts'
+import { createIdentity, type Identity, identitySchema } from './identity.ts'
+import { makeSealingKey, parseKeyFile, passphraseKey } from './key.ts'
+import { open, seal } from './seal.ts'
+
+const now = new Date('2026-11-15T12:00:00Z')
+const password = 'correct horse battery staple'
+const identity: Identity = {
+  ...(await createIdentity('shop', now)),
+  secrets: { registry: new Secret('registry', password) },
+}
+const key = makeSealingKey()
+const text = await seal(identity, key)
+
+async function failure(sealed: string, by = key): Promise<unknown> {
+  return open(sealed, by).then(
+    () => 'opened',
+    (error: unknown) => error,
+  )
+}
+
+test('what was sealed is opened again', async () => {
+  const opened = await open(text, key)
+  expect(z.encode(identitySchema, opened)).toEqual(z.encode(identitySchema, identity))
+  expect(opened.secrets['registry']?.revealText()).toBe(password)
+  expect(opened.created).toBe('2026-11-15T12:00:00.000Z')
+})
+
+test('an identity has authorities of its own', async () => {
+  const { authorities, id } = await createIdentity('shop', now)
+  expect(inspectCertificate(authorities.etcd.certificate).commonName).toBe('etcd-ca')
+  expect(inspectCertificate(authorities.frontProxy.certificate).commonName).toBe('front-proxy-ca')
+  expect(id).not.toBe(identity.id)
+})
+
+test('no secret shows, wherever an identity is printed', () => {
+  const revealed = Object.values(identity.authorities).map(
+    ({ privateKey }) => privateKey.revealText().split('\n')[1],
+  )
+  const encryption = Buffer.from(identity.encryptionKey.reveal())
+  const hidden = [...revealed, password, encryption.toString('base64'), encryption.toString('hex')]
+  const shown = [
+    text,
+    Object.values(identity.authorities)
+      .map(({ privateKey }) => String(privateKey))
+      .join(' '),
+    JSON.stringify(identity),
+    inspect(identity, { depth: null, showHidden: true }),
+    inspect(key, { depth: null }),
+    Buffer.from(text).toString('latin1'),
+  ].join('\n')
+  for (const one of hidden) expect(shown).not.toContain(one)
+  expect(JSON.stringify(identity)).toMatch(/\[secret registry sha256:[0-9a-f]{4}…\]/)
+})
+
+test('whatever byte is changed, it is refused, and no secret is told', async () => {
+  const bytes = Buffer.from(text, 'latin1')
+  const refused = async (index: number, value: number) => {
+    const changed = Buffer.from(bytes)
+    changed[index] = value
+    const error = await failure(changed.toString('utf8'))
+    expect(error, `byte ${index} as ${value}`).toMatchObject({
+      code: expect.stringMatching(/^IDENTITY_(DAMAGED|VERSION|NOT_SEALED|TRUNCATED)$/),
+    })
+    expect(error).not.toHaveProperty('cause')
+    expect(describe(error)).not.toContain(text.slice(600, 620))
+  }
+  for (const [index, byte] of bytes.entries()) await refused(index, byte ^ 1)
+  const byte = integer({ min: 1, max: 255 })
+  await assert(
+    asyncProperty(integer({ min: 0, max: bytes.length - 1 }), byte, async (index, flip) =>
+      refused(index, (bytes[index] ?? 0) ^ flip),
+    ),
+    { numRuns: 1000 },
+  )
+  const blanks = [...bytes.entries()]
+    .filter(([, one]) => one === 0x20 || one === 0x0a)
+    .map(([index]) => index)
+  await assert(asyncProperty(constantFrom(...blanks), constantFrom(0x09, 0x0d), refused), { numRuns: 100 })
+}, 30_000)
+
+/** One who changes the file on purpose also makes the checksum anew. */
+function rewritten(change: (envelope: Record<string, unknown>) => Record<string, unknown>): string {
+  const { checksum: _, ...content } = change(z.record(z.string(), z.unknown()).parse(JSON.parse(text)))
+  const checksum = createHash('sha256').update(JSON.stringify(content)).digest('hex')
+  return `${JSON.stringify({ ...content, checksum }, undefined, 2)}\n`
+}
+
+test('a change with a right checksum is found by the cipher', async () => {
+  expect(await failure(rewritten((envelope) => envelope))).toBe('opened')
+  const nonce = Buffer.alloc(12, 7).toString('base64')
+  expect(await failure(rewritten((envelope) => ({ ...envelope, nonce })))).toMatchObject({
+    code: 'IDENTITY_DAMAGED',
+  })
+  const flip = (value: unknown) => {
+    const bytes = Buffer.from(z.string().parse(value), 'base64')
+    bytes[100] = (bytes[100] ?? 0) ^ 1
+    return bytes.toString('base64')
+  }
+  const flipped = rewritten((envelope) => ({ ...envelope, ciphertext: flip(envelope['ciphertext']) }))
+  expect(await failure(flipped)).toMatchObject({ code: 'IDENTITY_DAMAGED' })
+  const cut = rewritten((envelope) => ({ ...envelope, ciphertext: 'AAAA' }))
+  expect(await failure(cut)).toMatchObject({ code: 'IDENTITY_DAMAGED' })
+})
+
+test('a file that was cut short is refused at every length', async () => {
+  for (let length = 0; length < text.length; length += length < 700 ? 1 : 97) {
+    const error = await failure(text.slice(0, length))
+    const code = length === 0 ? 'IDENTITY_EMPTY' : 'IDENTITY_TRUNCATED'
+    expect(error).toMatchObject({ code })
+  }
+  expect(await failure(text.slice(0, -1))).toMatchObject({ code: 'IDENTITY_TRUNCATED' })
+})
+
+test('each reason has a code of its own', async () => {
+  const code = async (sealed: string, by = key) =>
+    z.object({ code: z.string() }).parse(await failure(sealed, by)).code
+  expect(await code(text, makeSealingKey())).toBe('IDENTITY_WRONG_KEY')
+  expect(await code(rewritten((envelope) => ({ ...envelope, version: 2 })))).toBe('IDENTITY_VERSION')
+  expect(await code('{"apiVersion":"hyperkube.dev/v1","kind":"Cluster"}\n')).toBe('IDENTITY_NOT_SEALED')
+  expect(await code('hello')).toBe('IDENTITY_DAMAGED')
+  expect(await code('[]')).toBe('IDENTITY_DAMAGED')
+  await expect(open(text, passphraseKey('x'))).rejects.toMatchObject({ code: 'IDENTITY_WRONG_KEY' })
+})
+
+test('line ends that git has changed do no harm', async () => {
+  expect(await failure(text.replaceAll('\n', '\r\n'))).toBe('opened')
+})
+
+test('the same identity sealed twice has nothing in common', async () => {
+  const again = await seal(identity, key)
+  const fields = (sealed: string) =>
+    z.object({ nonce: z.string(), keyCheck: z.string() }).parse(JSON.parse(sealed))
+  expect(fields(again).nonce).not.toBe(fields(text).nonce)
+  expect(fields(again).keyCheck).not.toBe(fields(text).keyCheck)
+})
+
+test('a passphrase opens what it sealed, and no other does', async () => {
+  const sealed = await seal(identity, passphraseKey(password))
+  expect((await open(sealed, passphraseKey(password))).id).toBe(identity.id)
+  await expect(open(sealed, passphraseKey('guess'))).rejects.toMatchObject({ code: 'IDENTITY_WRONG_KEY' })
+  await expect(open(sealed, key)).rejects.toMatchObject({ code: 'IDENTITY_WRONG_KEY' })
+}, 30_000)
+
+test.each([
+  ['weaker', { cost: 2 ** 16 }],
+  ['hardly any', { cost: 2 }],
+  ['no', { cost: 0 }],
+  ['negative', { parallelization: -1 }],
+  ['smaller', { blockSize: 1 }],
+  ['endless', { cost: 2 ** 30 }],
+  ['crooked', { cost: 2 ** 17 + 1 }],
+])('a header that asks for %s work is refused before the passphrase is used', async (_what, change) => {
+  const salt = Buffer.alloc(32).toString('base64')
+  const kdf = { name: 'scrypt', cost: 2 ** 17, blockSize: 8, parallelization: 1, salt, ...change }
+  const sealed = rewritten((envelope) => ({ ...envelope, kdf }))
+  await expect(open(sealed, passphraseKey('x'))).rejects.toMatchObject({ code: 'IDENTITY_KDF_REFUSED' })
+})
+
+test('an empty key is refused even when it is wrapped by hand', async () => {
+  const empty = { kind: 'file', key: new Secret('sealing key', '') } as const
+  await expect(seal(identity, empty)).rejects.toMatchObject({ code: 'IDENTITY_KEY_EMPTY' })
+})
+
+test('what could not be read again is not written', async () => {
+  const wrong = { ...identity, secrets: { 'Not A Name': new Secret('x', password) } }
+  await expect(seal(wrong, key)).rejects.toMatchObject({
+    code: 'IDENTITY_NOT_VALID',
+    message: expect.stringContaining('secrets'),
+  })
+})
+
+/** Written by the first version of the format. They must open for as long as there are clusters. */
+test.each([
+  ['a key file', 'v1-key-file.sealed'],
+  ['a passphrase', 'v1-passphrase.sealed'],
+])(
+  'an identity of old, sealed with %s, opens',
+  async (_what, name) => {
+    const file = async (path: string) => readFile(join(import.meta.dirname, 'testdata', path), 'utf8')
+    const by = name.includes('key') ? parseKeyFile(await file('v1.key')) : passphraseKey('golden caf\u00E9')
+    const opened = await open(await file(name), by)
+    expect(opened).toMatchObject({
+      metadata: { name: 'golden' },
+      id: '00010203-0405-4607-8809-0a0b0c0d0e0f',
+      created: '2026-11-15T12:00:00.000Z',
+      hostKeys: { cp1: [expect.stringMatching(/^ssh-ed25519 /)] },
+    })
+    expect(opened.secrets['registry']?.revealText()).toBe('not a secret')
+    expect(inspectCertificate(opened.authorities.kubernetes.certificate).commonName).toBe('kubernetes-ca')
+  },
+  30_000,
+)

@@ -1,0 +1,84 @@
+import { createCipheriv, createDecipheriv, timingSafeEqual } from 'node:crypto'
+import { z } from 'zod'
+import { HyperkubeError } from '../kit/errors.ts'
+import { type Random, systemRandom } from '../pki/random.ts'
+import { deriveKeys, newKdf } from './derive.ts'
+import { damaged, envelopeText, formatVersion, type Header, headerBytes, parseEnvelope } from './envelope.ts'
+import { apiVersion, type Identity, identitySchema } from './identity.ts'
+import type { SealingKey } from './key.ts'
+
+const tagSize = 16
+
+/** The text of a file that only the key opens, and that nobody can change unnoticed. */
+export async function seal(
+  identity: Identity,
+  key: SealingKey,
+  random: Random = systemRandom,
+): Promise<string> {
+  const encoded = z.safeEncode(identitySchema, identity)
+  if (!encoded.success) throw notValid(encoded.error)
+  const plain = JSON.stringify(encoded.data)
+  const kdf = newKdf(key.kind, random.bytes(32))
+  const { cipherKey, keyCheck } = await deriveKeys(key, kdf)
+  const nonce = random.bytes(12)
+  const header: Header = {
+    apiVersion,
+    kind: 'SealedIdentity',
+    version: formatVersion,
+    cipher: 'aes-256-gcm',
+    kdf,
+    keyCheck: Buffer.from(keyCheck).toString('base64'),
+    nonce: Buffer.from(nonce).toString('base64'),
+  }
+  const cipher = createCipheriv('aes-256-gcm', cipherKey, nonce, { authTagLength: tagSize })
+  cipher.setAAD(headerBytes(header))
+  const ciphertext = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  return envelopeText({ header, ciphertext })
+}
+
+export async function open(text: string, key: SealingKey): Promise<Identity> {
+  const { header, ciphertext } = parseEnvelope(text)
+  const { cipherKey, keyCheck } = await deriveKeys(key, header.kdf)
+  if (!timingSafeEqual(keyCheck, Buffer.from(header.keyCheck, 'base64'))) {
+    throw new HyperkubeError('IDENTITY_WRONG_KEY', 'the identity was sealed with another key', {
+      hint: key.kind === 'file' ? 'name the key file of this cluster' : 'type the passphrase again',
+    })
+  }
+  return parseIdentity(decrypt(header, ciphertext, cipherKey))
+}
+
+function decrypt(header: Header, ciphertext: Uint8Array, cipherKey: Uint8Array): string {
+  if (ciphertext.length < tagSize) throw damaged()
+  const nonce = Buffer.from(header.nonce, 'base64')
+  const decipher = createDecipheriv('aes-256-gcm', cipherKey, nonce, { authTagLength: tagSize })
+  decipher.setAAD(headerBytes(header))
+  decipher.setAuthTag(ciphertext.subarray(-tagSize))
+  try {
+    const plain = Buffer.concat([decipher.update(ciphertext.subarray(0, -tagSize)), decipher.final()])
+    return plain.toString('utf8')
+  } catch {
+    throw damaged()
+  }
+}
+
+function parseIdentity(text: string): Identity {
+  const parsed = identitySchema.safeParse(parseJson(text))
+  if (parsed.success) return parsed.data
+  throw notValid(parsed.error)
+}
+
+/** What is wrong is named by its place, never by its value. */
+function notValid({ issues }: z.core.$ZodError): HyperkubeError {
+  const places = new Set(issues.map(({ path }) => path.join('.') || 'the document'))
+  return new HyperkubeError('IDENTITY_NOT_VALID', `the identity is not valid in ${[...places].join(', ')}`, {
+    hint: 'an identity is read by the hyperkube that wrote it, or a newer one; hyperkube version',
+  })
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

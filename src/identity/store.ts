@@ -1,0 +1,52 @@
+import { HyperkubeError } from '../kit/errors.ts'
+import type { PrivateFiles } from './files.ts'
+import type { Identity } from './identity.ts'
+import { type FileKey, keyFileText, makeSealingKey, parseKeyFile, type SealingKey } from './key.ts'
+import { open, seal } from './seal.ts'
+
+export async function readIdentity(files: PrivateFiles, path: string, key: SealingKey): Promise<Identity> {
+  return open(await read(files, path, 'IDENTITY_NOT_READ'), key)
+}
+
+export async function writeIdentity(
+  files: PrivateFiles,
+  path: string,
+  identity: Identity,
+  key: SealingKey,
+): Promise<void> {
+  const text = await seal(identity, key)
+  await files.replace(path, text).catch((cause: unknown) => {
+    throw new HyperkubeError('IDENTITY_NOT_WRITTEN', `${path} could not be written`, {
+      hint: 'the former one, if any, is as it was',
+      cause,
+    })
+  })
+}
+
+export async function readKeyFile(files: PrivateFiles, path: string): Promise<FileKey> {
+  return parseKeyFile(await read(files, path, 'IDENTITY_KEY_NOT_READ'))
+}
+
+/** Makes a key and its file. A key that is there already is never lost to a new one. */
+export async function createKeyFile(files: PrivateFiles, path: string): Promise<FileKey> {
+  const key = makeSealingKey()
+  await files.create(path, keyFileText(key)).catch((cause: unknown) => {
+    throw new HyperkubeError('IDENTITY_KEY_NOT_WRITTEN', `the key file ${path} could not be written`, {
+      hint: 'an existing key file is never overwritten',
+      cause,
+    })
+  })
+  return key
+}
+
+async function read(files: PrivateFiles, path: string, code: string): Promise<string> {
+  try {
+    return await files.read(path)
+  } catch (cause) {
+    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
+    throw new HyperkubeError(code, `${path} ${missing ? 'does not exist' : 'could not be read'}`, {
+      hint: `look at ls -l ${path}`,
+      ...(missing ? {} : { cause }),
+    })
+  }
+}

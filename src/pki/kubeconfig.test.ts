@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { embeddedKubeconfig, kubeconfig } from './kubeconfig.ts'
+import { Secret } from './secret.ts'
+
+const access = { cluster: 'shop', server: 'https://10.0.0.1:6443', user: 'kubelet' }
+
+test('names files and holds no secret', () => {
+  const files = { authority: '/pki/ca.crt', certificate: '/pki/kubelet.crt', privateKey: '/pki/kubelet.key' }
+  expect(kubeconfig(access, files)).toMatchInlineSnapshot(`
+    "apiVersion: v1
+    kind: Config
+    clusters:
+      - name: shop
+        cluster:
+          server: https://10.0.0.1:6443
+          certificate-authority: /pki/ca.crt
+    users:
+      - name: kubelet
+        user:
+          client-certificate: /pki/kubelet.crt
+          client-key: /pki/kubelet.key
+    contexts:
+      - name: kubelet@shop
+        context:
+          cluster: shop
+          user: kubelet
+    current-context: kubelet@shop
+    "
+  `)
+})
+
+test('with everything in it, it is a secret itself', () => {
+  const pem = `-----BEGIN PRIVATE KEY-----\n${'A'.repeat(500)}\n`
+  const config = embeddedKubeconfig(
+    { ...access, user: 'admin' },
+    { authority: 'ca', certificate: 'mine', privateKey: new Secret('admin key', pem) },
+  )
+  expect(String(config)).toMatch(/^\[secret kubeconfig of admin sha256:[0-9a-f]{4}…\]$/)
+  expect(parse(config.revealText())).toMatchObject({
+    clusters: [{ cluster: { 'certificate-authority-data': 'Y2E=' } }],
+    users: [{ user: { 'client-key-data': Buffer.from(pem).toString('base64') } }],
+  })
+})
+
+test('names that mean something in YAML stay names', () => {
+  const files = { authority: 'C:\\pki\\ca.crt', certificate: '# no', privateKey: 'yes: "it" is' }
+  expect(parse(kubeconfig({ ...access, cluster: 'on' }, files))).toMatchObject({
+    clusters: [{ name: 'on', cluster: { 'certificate-authority': 'C:\\pki\\ca.crt' } }],
+    users: [{ user: { 'client-certificate': '# no', 'client-key': 'yes: "it" is' } }],
+  })
+})

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { isValid, renewalDue, validityFrom, within } from './lifetime.ts'
+
+const validity = { notBefore: new Date(0), notAfter: new Date(90_000) }
+
+test.each([
+  [-1, false],
+  [0, false],
+  [59_999, false],
+  [60_000, true],
+  [60_001, true],
+  [90_000, true],
+  [90_001, true],
+])('of 90 s, after %i ms renewal is due: %s', (now, due) => {
+  expect(renewalDue(validity, new Date(now))).toBe(due)
+})
+
+test.each([
+  [-1, false],
+  [0, true],
+  [89_999, true],
+  [90_000, false],
+])('from 0 to 90 s, at %i ms it is valid: %s', (now, valid) => {
+  expect(isValid(validity, new Date(now))).toBe(valid)
+})
+
+test('begins five minutes ago, in whole seconds', () => {
+  expect(validityFrom(new Date('2026-11-15T12:00:00.999Z'), 60_500)).toEqual({
+    notBefore: new Date('2026-11-15T11:55:00Z'),
+    notAfter: new Date('2026-11-15T12:01:01Z'),
+  })
+})
+
+test('stays within what it must stay within', () => {
+  expect(within({ notBefore: new Date(-5), notAfter: new Date(91_000) }, validity)).toEqual(validity)
+})

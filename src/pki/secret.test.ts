@@ -1,0 +1,46 @@
+import { assert, property, uint8Array } from 'fast-check'
+import { format, inspect } from 'node:util'
+import { expect, test } from 'vitest'
+import { HyperkubeError } from '../kit/errors.ts'
+import { makeKeyPair } from './keys.ts'
+import { Secret } from './secret.ts'
+
+const told = '[secret token sha256:b9f1…]'
+
+test('wherever it is shown, it says its name and the beginning of a digest', () => {
+  const secret = new Secret('token', 'swordfish')
+  expect([
+    String(secret),
+    ['', secret].join(''),
+    JSON.parse(JSON.stringify({ secret })).secret,
+    inspect(secret),
+    format('%s', secret),
+    format('%o', secret),
+    new HyperkubeError('X', `no ${String(secret)}`).message.slice(3),
+  ]).toEqual(Array.from({ length: 7 }, () => told))
+})
+
+test('not even a look into hidden properties finds it', async () => {
+  const { privateKey } = await makeKeyPair('key')
+  const body = privateKey.revealText().split('\n')[1] ?? ''
+  const looks = [
+    inspect({ deep: [privateKey] }, { showHidden: true, depth: null, customInspect: false, showProxy: true }),
+    JSON.stringify(Object.assign({}, privateKey)),
+    JSON.stringify(structuredClone(privateKey)),
+    inspect(new HyperkubeError('X', 'failed', { cause: privateKey }), { depth: null }),
+  ]
+  expect(body.length).toBeGreaterThan(40)
+  for (const look of looks) expect(look).not.toContain(body)
+})
+
+test('it gives back what it was given, and nobody can change it from outside', () => {
+  assert(
+    property(uint8Array(), (bytes) => {
+      const given = Uint8Array.from(bytes)
+      const secret = new Secret('x', given)
+      given.fill(0)
+      secret.reveal().fill(0)
+      expect(secret.reveal()).toEqual(Uint8Array.from(bytes))
+    }),
+  )
+})
