@@ -42,7 +42,7 @@ const suiteNeeds: readonly Need[] = [
 /** The newest that any part's go.mod asks for. */
 const goVersion = '1.26.8'
 
-export function requireRoot(): void {
+function requireRoot(): void {
   if (process.getuid?.() === 0) return
   throw new HyperkubeError('LAB_NEEDS_ROOT', 'the lab makes namespaces, mounts and cgroups: it needs root', {
     hint: 'use a root shell',

@@ -15,7 +15,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   src: ['src/cli', 'src/kit'],
   lab: ['src/kit'],
   test: ['lab', 'scripts', 'src/kit'],
-  scripts: ['src/kit'],
+  scripts: ['src/spec', 'src/kit'],
 }
 
 /** A room is named by its first folder, in src/ by its first two. */

@@ -26,7 +26,7 @@ export function upCommand(parent: Command): void {
 }
 
 /** `3` is h1, h2, h3; anything else is taken as names. */
-export function hostNames(wanted: readonly string[]): readonly string[] {
+function hostNames(wanted: readonly string[]): readonly string[] {
   const count = wanted.length === 1 ? Number(wanted[0]) : Number.NaN
   return Number.isInteger(count) && count > 0
     ? Array.from({ length: count }, (_, index) => `h${index + 1}`)

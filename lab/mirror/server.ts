@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join, normalize } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
-export const mirrorPort = 8080
+const mirrorPort = 8080
 
 export interface Mirror {
   readonly address: string

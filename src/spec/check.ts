@@ -61,7 +61,7 @@ function controlPlanes({ spec }: Cluster): Problem[] {
 }
 
 /** Hosts with the role etcd are its members; without any, the control planes are. */
-export function etcdHosts({ spec }: Cluster): Cluster['spec']['hosts'] {
+function etcdHosts({ spec }: Cluster): Cluster['spec']['hosts'] {
   const dedicated = spec.hosts.filter(({ roles }) => roles.includes('etcd'))
   return dedicated.length > 0 ? dedicated : spec.hosts.filter(({ roles }) => roles.includes('control-plane'))
 }
@@ -164,10 +164,19 @@ function roomForNodes({ spec }: Cluster): Problem[] {
 
 function roomForPods({ spec }: Cluster): Problem[] {
   const room = 2 ** (32 - spec.network.nodePrefix) - 3
-  const { maxPods } = spec.components.kubelet
-  if (maxPods <= room) return []
-  const message = `a node of /${spec.network.nodePrefix} has room for ${room} pods, not for ${maxPods}`
-  return [problem('SPEC_NODE_TOO_SMALL', ['spec', 'network', 'nodePrefix'], message)]
+  const wishes = [
+    { maxPods: spec.components.kubelet.maxPods, path: ['spec', 'network', 'nodePrefix'] },
+    ...spec.hosts.map(({ components }, index) => ({
+      maxPods: components?.kubelet?.maxPods ?? 0,
+      path: ['spec', 'hosts', index, 'components', 'kubelet', 'maxPods'],
+    })),
+  ]
+  return wishes
+    .filter(({ maxPods }) => maxPods > room)
+    .map(({ maxPods, path }) => {
+      const message = `a node of /${spec.network.nodePrefix} has room for ${room} pods, not for ${maxPods}`
+      return problem('SPEC_NODE_TOO_SMALL', path, message)
+    })
 }
 
 function nodePorts({ spec }: Cluster): Problem[] {

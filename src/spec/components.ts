@@ -43,8 +43,15 @@ export type Components = z.infer<typeof components>
 /** What a single host has otherwise. Only what runs on every node can differ by host. */
 export const hostComponents = z
   .strictObject({
-    kubelet: withConfig.extend({ maxPods: z.int().min(1).max(1000), systemReserved: resources }).partial(),
-    kubeProxy: withConfig.partial(),
+    kubelet: z
+      .strictObject({
+        args: extraArgs,
+        config: configuration,
+        maxPods: z.int().min(1).max(1000),
+        systemReserved: resources,
+      })
+      .partial(),
+    kubeProxy: z.strictObject({ args: extraArgs, config: configuration }).partial(),
   })
   .partial()
-  .meta({ id: 'HostComponents', description: 'Settings that replace those of the cluster on this host.' })
+  .meta({ id: 'HostComponents', description: 'Settings that go over those of the cluster on this host.' })

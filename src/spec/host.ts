@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hostComponents } from './components.ts'
 import {
   absolutePath,
   address,
@@ -35,7 +36,7 @@ export const ssh = z
   .partial()
   .meta({ id: 'Ssh', description: 'How to reach a host by ssh.' })
 
-export const extraFile = z
+const extraFile = z
   .strictObject({
     path: absolutePath,
     content: z.string().optional(),
@@ -63,6 +64,7 @@ export const host = z
     ssh: ssh.optional(),
     labels: labels.default({}),
     taints: z.array(taint).optional(),
+    components: hostComponents.optional(),
     files: z.array(extraFile).default([]),
   })
   .meta({ id: 'Host', description: 'One machine.' })

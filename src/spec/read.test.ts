@@ -86,6 +86,16 @@ test('what only shows between fields is told too', () => {
   `)
 })
 
+test('a host may differ from the cluster, as far as it has room', () => {
+  const text = good.replace(
+    'roles: [worker]',
+    'roles: [worker]\n      components: { kubelet: { maxPods: 300, args: { v: 4 } } }',
+  )
+  expect(told(text)).toEqual([
+    '14:41 error spec.hosts[1].components.kubelet.maxPods: a node of /24 has room for 253 pods, not for 300',
+  ])
+})
+
 test.each([
   ['nothing', ''],
   ['only a comment', '# later\n'],

@@ -1,0 +1,90 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { clusterJsonSchema } from '../src/spec/json-schema.ts'
+
+type Schema = ReturnType<typeof clusterJsonSchema>
+
+/** docs/reference/cluster.md, from the schema itself: every setting there is, and none that is not. */
+export function clusterReference(): string {
+  const root = clusterJsonSchema()
+  const named = Object.entries(root.$defs ?? {}).filter(([name]) => !name.startsWith('__'))
+  const sections = named.flatMap(([name, schema]) =>
+    schema.properties === undefined ? [] : [section(name, schema)],
+  )
+  const values = named.filter(([, schema]) => schema.properties === undefined)
+  return `# cluster.yml
+
+Made by \`npm run reference\` from the schema in src/spec; do not edit. \`hyperkube schema\` prints the same for editors,
+\`hyperkube validate\` checks a file.
+
+${sections.join('\n')}
+## Values
+
+| name | what it is |
+|---|---|
+${values.map(([name, schema]) => `| <a id="${name.toLowerCase()}"></a>${name} | ${schema.description ?? typeText(schema)} |`).join('\n')}
+`
+}
+
+function section(name: string, schema: Schema): string {
+  return `## ${name}
+
+${schema.description ?? ''}
+
+${table(schema)}
+${nested(schema)}`
+}
+
+/** Maps without a name of their own are shown below the one they stand in. */
+function nested(schema: Schema, prefix = ''): string {
+  return Object.entries(properties(schema))
+    .filter(([, field]) => field.properties !== undefined)
+    .map(
+      ([name, field]) =>
+        `### ${prefix}${name}\n\n${field.description ?? ''}\n\n${table(field)}\n${nested(field, `${prefix}${name}.`)}`,
+    )
+    .join('')
+}
+
+function table(schema: Schema): string {
+  const required = new Set(schema.required)
+  const rows = Object.entries(properties(schema)).map(([name, field]) => {
+    const fallback = field.default === undefined ? '' : `\`${JSON.stringify(field.default)}\``
+    return `| \`${name}\` | ${typeText(field)} | ${required.has(name) ? '**required**' : fallback} | ${field.description ?? ''} |`
+  })
+  return `| setting | type | default | |\n|---|---|---|---|\n${rows.join('\n')}\n`
+}
+
+function properties(schema: Schema): Record<string, Schema> {
+  const entries = Object.entries(schema.properties ?? {})
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, Schema] => typeof entry[1] !== 'boolean'),
+  )
+}
+
+function typeText(schema: Schema | boolean | undefined): string {
+  if (schema === undefined || typeof schema === 'boolean') return 'anything'
+  if (schema.$ref !== undefined) return refText(schema.$ref.replace('#/$defs/', ''))
+  if (schema.const !== undefined) return `\`${String(schema.const)}\``
+  if (schema.enum !== undefined) return schema.enum.map((value) => `\`${String(value)}\``).join(', ')
+  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeText))].join(' or ')
+  if (schema.type === 'array') return `list of ${typeText([schema.items].flat()[0])}`
+  if (schema.properties === undefined && schema.type === 'object') return 'map'
+  return (
+    { string: 'text', integer: 'whole number', boolean: 'true or false', object: 'map' }[
+      String(schema.type)
+    ] ?? String(schema.type ?? 'anything')
+  )
+}
+
+function refText(name: string): string {
+  return name.startsWith('__') ? 'anything' : `[${name}](#${name.toLowerCase()})`
+}
+
+const file = join(import.meta.dirname, '../docs/reference/cluster.md')
+
+export async function committedReference(): Promise<string> {
+  return readFile(file, 'utf8')
+}
+
+if (import.meta.main) await writeFile(file, clusterReference())
