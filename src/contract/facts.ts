@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import type { Format } from './versioned.ts'
+
+/**
+ * What a host is and has, as its agent saw it. Plans are made from facts, never from guesses: what a host lacks shapes
+ * its settings, and what it lacks too much of is a finding.
+ */
+const address = z.strictObject({
+  interface: z.string(),
+  address: z.union([z.ipv4(), z.ipv6()]),
+  prefix: z.int().min(0).max(128),
+})
+
+const common = {
+  hostname: z.string(),
+  /** Of the machine, not of its name: two hosts with the same were cloned. */
+  machineId: z.string(),
+  arch: z.enum(['amd64', 'arm64']),
+  cpus: z.int().min(1),
+  memoryBytes: z.int().min(0),
+  addresses: z.array(address),
+  defaultInterface: z.string().optional(),
+  /** Seconds since 1970 when the facts were taken: clocks are compared with it. */
+  clock: z.number(),
+  disks: z.array(z.strictObject({ path: z.string(), totalBytes: z.int(), availableBytes: z.int() })),
+  /** TCP ports that something listens on, and who. */
+  listeners: z.array(z.strictObject({ port: z.int(), process: z.string().optional() })),
+}
+
+const linux = z.strictObject({
+  os: z.literal('linux'),
+  ...common,
+  distribution: z.strictObject({ id: z.string(), version: z.string(), name: z.string() }),
+  kernel: z.strictObject({
+    release: z.string(),
+    /** Whether modules can be loaded at all; in a container they cannot. */
+    modules: z.boolean(),
+    overlay: z.boolean(),
+    vxlan: z.boolean(),
+    bridge: z.boolean(),
+    bridgeNetfilter: z.boolean(),
+    nftables: z.boolean(),
+    iptables: z.boolean(),
+  }),
+  cgroup: z.strictObject({
+    version: z.union([z.literal(1), z.literal(2)]),
+    controllers: z.array(z.string()),
+  }),
+  /** Capabilities that root has not, as in some containers. */
+  missingCapabilities: z.array(z.string()),
+  swap: z.boolean(),
+  /** The first process, which starts services. */
+  init: z.strictObject({ name: z.string(), version: z.string() }),
+  resolver: z.strictObject({
+    /** The file that pods shall use: not the stub of systemd-resolved, or CoreDNS would ask itself. */
+    file: z.string(),
+    servers: z.array(z.string()),
+    systemdResolved: z.boolean(),
+  }),
+  /** Whoever else manages packets: firewalld, ufw, docker. */
+  firewalls: z.array(z.enum(['firewalld', 'ufw', 'docker'])),
+  networkManager: z.boolean(),
+  selinux: z.enum(['disabled', 'permissive', 'enforcing']),
+})
+
+const windows = z.strictObject({
+  os: z.literal('windows'),
+  ...common,
+  build: z.int(),
+  revision: z.int(),
+  edition: z.string(),
+  containersFeature: z.boolean(),
+  rebootPending: z.boolean(),
+})
+
+const facts = z.strictObject({
+  apiVersion: z.literal('hyperkube.dev/v1'),
+  kind: z.literal('Facts'),
+  host: z.string(),
+  system: z.discriminatedUnion('os', [linux, windows]),
+})
+export type Facts = z.infer<typeof facts>
+
+export const factsFormat: Format<Facts> = {
+  kind: 'Facts',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: facts },
+  older: [],
+}
