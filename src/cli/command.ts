@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Fetcher } from '../catalog/fetcher.ts'
 
 /** What a command ends with. Documented in docs/reference/exit-codes.md. */
 export const exitCodes = {
@@ -18,6 +19,11 @@ export interface Context {
   readonly stderr: Output
   readonly readFile: (path: string) => Promise<string>
   readonly writeNewFile: (path: string, text: string, mode: number) => Promise<void>
+  /** Puts a file in the place of one that may be there, as a whole or not at all. */
+  readonly replaceFile: (path: string, text: string, mode: number) => Promise<void>
+  readonly fetcher: Fetcher
+  /** Aborted when the person at the keyboard has had enough. */
+  readonly signal: AbortSignal
 }
 
 export interface Output {

@@ -15,6 +15,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/validate.ts')).validate,
   },
   {
+    name: 'lock',
+    aliases: [],
+    summary: 'pin every file that the cluster is made of, by its digest',
+    load: async () => (await import('./commands/lock.ts')).lock,
+  },
+  {
     name: 'schema',
     aliases: [],
     summary: 'print the JSON Schema of cluster.yml, for editors',

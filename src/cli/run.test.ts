@@ -1,38 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Context } from './command.ts'
-import { runCommandLine } from './run.ts'
-
-interface Ran {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-  readonly files: ReadonlyMap<string, string>
-}
-
-/** Runs a command line against files in memory. */
-async function hyperkube(
-  words: string,
-  files: Record<string, string> = {},
-  called = 'hyperkube',
-): Promise<Ran> {
-  const disk = new Map(Object.entries(files))
-  const [stdout, stderr]: [string[], string[]] = [[], []]
-  const context: Context = {
-    stdout: { write: (text) => stdout.push(text) },
-    stderr: { write: (text) => stderr.push(text) },
-    readFile: async (path) => {
-      const text = disk.get(path)
-      if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
-      return text
-    },
-    writeNewFile: async (path, text) => {
-      if (disk.has(path)) throw Object.assign(new Error('file exists'), { code: 'EEXIST' })
-      disk.set(path, text)
-    },
-  }
-  const code = await runCommandLine(called, words === '' ? [] : words.split(' '), context)
-  return { code, stdout: stdout.join(''), stderr: stderr.join(''), files: disk }
-}
+import { hyperkube } from './in-memory.ts'
 
 test('alone it says what it is, and how to begin', async () => {
   const { code, stdout } = await hyperkube('')
@@ -46,6 +13,7 @@ test('alone it says what it is, and how to begin', async () => {
     Commands:
       init        write a first cluster.yml
       validate    say all that is wrong with a cluster.yml, each at its place
+      lock        pin every file that the cluster is made of, by its digest
       schema      print the JSON Schema of cluster.yml, for editors
       completion  print a script that completes commands in your shell
       version     say which hyperkube this is
@@ -209,7 +177,9 @@ test('a wrong word is a usage error with a guess, and nothing runs', async () =>
 })
 
 test('a link named after a command is that command', async () => {
-  expect((await hyperkube('', {}, '/usr/local/bin/version')).stdout).toBe((await hyperkube('version')).stdout)
+  expect((await hyperkube('', {}, { called: '/usr/local/bin/version' })).stdout).toBe(
+    (await hyperkube('version')).stdout,
+  )
 })
 
 test('the schema is JSON and knows the settings', async () => {

@@ -32,7 +32,7 @@ export async function runCommandLine(
   try {
     return await runCommand(choice.entry, choice.rest, context)
   } catch (error) {
-    return report(error, words.includes('--debug'), context)
+    return context.signal.aborted ? exitCodes.interrupted : report(error, words.includes('--debug'), context)
   }
 }
 

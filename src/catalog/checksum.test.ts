@@ -1,0 +1,80 @@
+import { assert, constantFrom, property, string, stringMatching } from 'fast-check'
+import { expect, test } from 'vitest'
+import { type ChecksumFormat, largestChecksumFile, readChecksum } from './checksum.ts'
+
+const digest = 'a1'.repeat(32)
+const other = 'b2'.repeat(32)
+
+test.each<[string, ChecksumFormat, string]>([
+  ['a bare digest', 'bare', digest],
+  ['one with a line end', 'bare', `${digest}\r\n`],
+  ['one in capitals', 'bare', digest.toUpperCase()],
+  ['a line', 'lines', `${digest}  runc.amd64\n`],
+  ['a line with a star', 'lines', `${digest} *runc.amd64\n`],
+  [
+    'one of several lines',
+    'lines',
+    `${other}  runc.arm64\r\n${digest}  runc.amd64\r\n${other}  runc.amd64.asc\r\n`,
+  ],
+  ['the same line twice', 'lines', `${digest}  runc.amd64\n${digest} *runc.amd64\n`],
+  [
+    'a signed file',
+    'lines',
+    `-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\n${digest} *runc.amd64\n-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n`,
+  ],
+])('%s', (_, format, text) => {
+  expect(readChecksum(text, format, 'runc.amd64')).toEqual({ ok: true, sha256: digest })
+})
+
+test.each<[string, ChecksumFormat, string, string]>([
+  ['nothing', 'bare', '', 'is empty'],
+  ['blanks', 'lines', ' \n\n', 'is empty'],
+  ['a page', 'bare', '<!doctype html><title>Not found</title>', 'is not a sha256 digest'],
+  ['a page', 'lines', `<html>\n<p>${digest}  runc.amd64</p>\n</html>`, 'has no line with a sha256 digest'],
+  ['63 digits', 'bare', digest.slice(1), 'is not a sha256 digest'],
+  ['65 digits', 'lines', `a${digest}  runc.amd64`, 'has no line with a sha256 digest'],
+  ['a sha512', 'bare', digest + digest, 'is not a sha256 digest'],
+  ['two digests', 'bare', `${digest}\n${other}\n`, 'is not a sha256 digest'],
+  ['a bare digest for lines', 'lines', digest, 'has no line with a sha256 digest'],
+  ['a line for a bare digest', 'bare', `${digest}  runc.amd64`, 'is not a sha256 digest'],
+  ['another name', 'lines', `${digest}  runc.arm64`, 'does not name runc.amd64'],
+  ['a name in another folder', 'lines', `${digest}  evil/runc.amd64`, 'does not name runc.amd64'],
+  [
+    'two minds',
+    'lines',
+    `${digest}  runc.amd64\n${other}  runc.amd64`,
+    'gives runc.amd64 more than one digest',
+  ],
+  [
+    'too much',
+    'lines',
+    `${digest}  runc.amd64\n`.padEnd(largestChecksumFile + 1),
+    'is too long for a checksum file',
+  ],
+])('%s is refused (%s)', (_, format, text, reason) => {
+  expect(readChecksum(text, format, 'runc.amd64')).toEqual({ ok: false, reason })
+})
+
+const formats = constantFrom<ChecksumFormat[]>('bare', 'lines')
+
+test('any text gives a digest or a reason', () => {
+  assert(
+    property(string({ unit: 'binary', maxLength: 300 }), formats, string(), (text, format, name) => {
+      const read = readChecksum(text, format, name)
+      expect(read.ok ? read.sha256 : read.reason).toMatch(read.ok ? /^[0-9a-f]{64}$/ : /./)
+    }),
+  )
+})
+
+test('a line is found between any others, and is never taken from another file', () => {
+  const noise = stringMatching(/^[ -~\n]{0,200}$/)
+  const name = stringMatching(/^[a-z0-9.-]{1,40}$/)
+  assert(
+    property(noise, noise, name, name, constantFrom(' ', '*'), (before, after, wanted, asked, mark) => {
+      const read = readChecksum(`${before}\n${digest} ${mark}${wanted}\n${after}`, 'lines', asked)
+      expect(read).toEqual(
+        wanted === asked ? { ok: true, sha256: digest } : { ok: false, reason: `does not name ${asked}` },
+      )
+    }),
+  )
+})

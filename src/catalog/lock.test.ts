@@ -1,0 +1,140 @@
+import { array, assert, constantFrom, property, record, shuffledSubarray, stringMatching } from 'fast-check'
+import { expect, test } from 'vitest'
+import { checkLock } from './check-lock.ts'
+import { catalogFor } from './catalog.ts'
+import { fakeUpstream } from './fake-upstream.ts'
+import { lockChanges } from './lock-changes.ts'
+import { artifactId, type Lock, lockText, readLock } from './lock.ts'
+import { memoryFetcher } from './memory-fetcher.ts'
+import { resolveLock } from './resolve.ts'
+import type { Target } from './target.ts'
+
+const linux: Target = { os: 'linux', arch: 'amd64' }
+const windows: Target = { os: 'windows', arch: 'amd64' }
+
+async function locked(version: string, ...targets: Target[]): Promise<Lock> {
+  const sites = fakeUpstream(version)
+  const fetcher = memoryFetcher((url) => sites.get(url))
+  return resolveLock(version, targets, 'upstream', fetcher, new AbortController().signal)
+}
+
+test('a lock is written as it always was', async () => {
+  const lock = await locked('1.37.1', windows, linux)
+  await expect(lockText(lock)).toMatchFileSnapshot('testdata/v1.lock')
+  expect(lockText(readLock('cluster.lock', lockText(lock)))).toBe(lockText(lock))
+})
+
+test('the same content gives the same bytes, in whatever order it came', async () => {
+  const lock = await locked('1.37.1', linux, windows)
+  const orders = shuffledSubarray(lock.artifacts, { minLength: lock.artifacts.length })
+  assert(
+    property(orders, (artifacts) => {
+      expect(
+        lockText({
+          images: lock.images,
+          artifacts,
+          kubernetes: lock.kubernetes,
+          kind: lock.kind,
+          apiVersion: lock.apiVersion,
+        }),
+      ).toBe(lockText(lock))
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('any digest comes back as it was, also one that looks like a number', () => {
+  const artifact = record({
+    component: stringMatching(/^[a-z0-9-]{1,12}$/),
+    version: stringMatching(/^\d{1,3}\.\d{1,3}\.\d{1,3}$/),
+    os: constantFrom('linux', 'windows'),
+    arch: constantFrom('amd64', 'arm64'),
+    url: constantFrom(`https://site.example/${'long/'.repeat(40)}`),
+    sha256: constantFrom('0'.repeat(64), '1'.repeat(64), `1e${'2'.repeat(62)}`, 'ab'.repeat(32)),
+    trust: constantFrom('published', 'first-download'),
+  })
+  assert(
+    property(array(artifact, { maxLength: 5 }), (all) => {
+      const artifacts = [...new Map(all.map((one) => [artifactId(one), one])).values()]
+      const lock: Lock = {
+        apiVersion: 'hyperkube.dev/v1',
+        kind: 'Lock',
+        kubernetes: '1.37.1',
+        artifacts,
+        images: {},
+      }
+      const read = readLock('x', lockText(lock))
+      expect(new Set(read.artifacts)).toEqual(new Set(artifacts))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test.each([
+  ['nothing', () => ''],
+  ['no YAML', () => '{'],
+  ['a merge conflict', (text: string) => `<<<<<<< HEAD\n${text}`],
+  ['another kind', (text: string) => text.replace('kind: Lock', 'kind: Cluster')],
+  ['a later version', (text: string) => text.replace('hyperkube.dev/v1', 'hyperkube.dev/v2')],
+  ['a short digest', (text: string) => text.replace(/sha256: ../, 'sha256: ')],
+  ['a URL without encryption', (text: string) => text.replace('url: https', 'url: http')],
+  ['a key that nobody knows', (text: string) => `${text}more: 1\n`],
+  ['an artifact twice', (text: string) => text.replace('component: runc', 'component: etcd')],
+  ['too much', (text: string) => text + '#'.repeat(1_000_000)],
+])('%s is not a lock', async (_, change) => {
+  const text = lockText(await locked('1.37.1', linux))
+  expect(() => readLock('cluster.lock', change(text))).toThrow(
+    expect.objectContaining({ code: 'LOCK_NOT_READ', message: 'cluster.lock is not a lock' }),
+  )
+})
+
+test('a lock fits what it was made for', async () => {
+  const lock = await locked('1.37.1', linux, windows)
+  expect(checkLock(lock, catalogFor('1.37.1'), [linux, windows])).toEqual([])
+  expect(checkLock(lock, catalogFor('1.37.1'), [linux])).toEqual([])
+})
+
+test('what does not fit is found', async () => {
+  const lock = await locked('1.37.1', linux)
+  const release = catalogFor('1.37.1')
+  const messages = (other: Lock, ...targets: Target[]): string[] =>
+    checkLock(other, release, targets).map(({ code, message }) => `${code}: ${message}`)
+  expect(messages(await locked('1.36.4', linux), linux)).toEqual([
+    'LOCK_OTHER_KUBERNETES: the lock is for Kubernetes 1.36.4, not 1.37.1',
+  ])
+  const without = { ...lock, artifacts: lock.artifacts.filter(({ component }) => component !== 'runc') }
+  expect(messages(without, linux)).toEqual(['LOCK_MISSING_ARTIFACT: the lock has no runc linux/amd64'])
+  expect(messages(lock, linux, windows)).toHaveLength(6)
+  const older = lock.artifacts.map((one) => (one.component === 'etcd' ? { ...one, version: '3.6.16' } : one))
+  expect(messages({ ...lock, artifacts: older }, linux)[0]).toMatch(/^LOCK_OTHER_ARTIFACT: the lock has etcd/)
+  expect(messages({ ...lock, images: {} }, linux)).toEqual([
+    'LOCK_OTHER_IMAGE: the lock has no image for pause, not registry.k8s.io/pause:3.10.2',
+  ])
+})
+
+test('changes between two locks', async () => {
+  const [before, after] = [await locked('1.36.4', linux), await locked('1.37.1', linux)]
+  expect(lockChanges(before, before)).toEqual([])
+  expect(lockChanges(undefined, after)).toHaveLength(1 + 12 + 1)
+  expect(lockChanges(before, after).map(({ what }) => what)).toEqual([
+    'kubernetes',
+    'etcd linux/amd64',
+    'kube-apiserver linux/amd64',
+    'kube-controller-manager linux/amd64',
+    'kube-proxy linux/amd64',
+    'kube-scheduler linux/amd64',
+    'kubectl linux/amd64',
+    'kubelet linux/amd64',
+  ])
+  expect(lockChanges(before, after).some(({ replaced }) => replaced)).toBe(false)
+})
+
+test('other bytes under the same URL are told apart from an upgrade', async () => {
+  const before = await locked('1.37.1', linux)
+  const artifacts = before.artifacts.map((one) =>
+    one.component === 'flannel' ? { ...one, sha256: '0'.repeat(64) } : one,
+  )
+  expect(lockChanges(before, { ...before, artifacts })).toMatchObject([
+    { what: 'flannel linux/amd64', replaced: true },
+  ])
+})

@@ -1,0 +1,163 @@
+import { expect, test } from 'vitest'
+import { fakeUpstream } from '../../catalog/fake-upstream.ts'
+import { httpFetcher } from '../../catalog/http-fetcher.ts'
+import { readLock } from '../../catalog/lock.ts'
+import { type Answer, memoryFetcher } from '../../catalog/memory-fetcher.ts'
+import { testServer } from '../../catalog/test-server.ts'
+import { hyperkube, type Ran } from '../in-memory.ts'
+
+const cluster = `apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: shop }
+spec:
+  kubernetes: 1.37.1
+  hosts:
+    - { name: cp1, address: 10.0.0.1, roles: [control-plane] }
+`
+const flannel = 'https://github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld-amd64'
+
+/** Runs against upstream's sites as they are, but for some changes. */
+async function lock(
+  words: string,
+  files: Readonly<Record<string, string>>,
+  changes: Readonly<Record<string, Answer>> = {},
+): Promise<Ran> {
+  const sites = new Map([...fakeUpstream('1.37.1', '1.36.4'), ...Object.entries(changes)])
+  return hyperkube(words, files, { fetcher: memoryFetcher((url) => sites.get(url)) })
+}
+
+function lockedTargets(text: string | undefined): string[] {
+  const { artifacts } = readLock('cluster.lock', text ?? '')
+  return [...new Set(artifacts.map(({ os, arch }) => `${os}/${arch}`))]
+}
+
+test('a first lock is written, and a second run has nothing to change', async () => {
+  const first = await lock('lock', { 'cluster.yml': cluster })
+  expect(first.code).toBe(0)
+  expect(first.stdout).toMatchInlineSnapshot(`
+    "+ kubernetes: 1.37.1
+    + cni-plugins linux/amd64: 1.9.1 (published)
+    + containerd linux/amd64: 2.3.7 (published)
+    + crictl linux/amd64: 1.36.0 (published)
+    + etcd linux/amd64: 3.7.3 (published)
+    + flannel linux/amd64: 0.28.7 (first-download)
+    + kube-apiserver linux/amd64: 1.37.1 (published)
+    + kube-controller-manager linux/amd64: 1.37.1 (published)
+    + kube-proxy linux/amd64: 1.37.1 (published)
+    + kube-scheduler linux/amd64: 1.37.1 (published)
+    + kubectl linux/amd64: 1.37.1 (published)
+    + kubelet linux/amd64: 1.37.1 (published)
+    + runc linux/amd64: 1.5.2 (published)
+    + image pause: registry.k8s.io/pause:3.10.2
+    "
+  `)
+  expect(first.stderr).toContain(`downloading ${flannel}: upstream publishes no checksum of it\n`)
+  expect(first.stderr).toContain('wrote cluster.lock; commit it\n')
+  expect(lockedTargets(first.files.get('cluster.lock'))).toEqual(['linux/amd64'])
+  const second = await lock('lock', Object.fromEntries(first.files))
+  expect(second).toMatchObject({ code: 0, stdout: 'cluster.lock: nothing to change\n', files: first.files })
+  expect(second.stderr).not.toContain('wrote')
+})
+
+test('an upgrade says what changed, for people and for programs', async () => {
+  const { files } = await lock('lock', { 'cluster.yml': cluster.replace('1.37.1', '1.36.4') })
+  const upgrade = { ...Object.fromEntries(files), 'cluster.yml': cluster }
+  const people = await lock('lock', upgrade)
+  expect(people.stdout).toMatchInlineSnapshot(`
+    "~ kubernetes: 1.36.4 → 1.37.1
+    ~ etcd linux/amd64: 3.6.16 (published) → 3.7.3 (published)
+    ~ kube-apiserver linux/amd64: 1.36.4 (published) → 1.37.1 (published)
+    ~ kube-controller-manager linux/amd64: 1.36.4 (published) → 1.37.1 (published)
+    ~ kube-proxy linux/amd64: 1.36.4 (published) → 1.37.1 (published)
+    ~ kube-scheduler linux/amd64: 1.36.4 (published) → 1.37.1 (published)
+    ~ kubectl linux/amd64: 1.36.4 (published) → 1.37.1 (published)
+    ~ kubelet linux/amd64: 1.36.4 (published) → 1.37.1 (published)
+    "
+  `)
+  const programs = await lock('lock --check -o json', upgrade)
+  expect(programs.code).toBe(3)
+  expect(JSON.parse(programs.stdout)).toMatchObject({
+    kind: 'LockChangeList',
+    items: [
+      { what: 'kubernetes', before: '1.36.4', after: '1.37.1', replaced: false },
+      ...Array.from({ length: 7 }, () => ({ replaced: false })),
+    ],
+  })
+})
+
+test('--check writes nothing, and ends with 3 when it would', async () => {
+  const pending = await lock('lock --check', { 'cluster.yml': cluster })
+  expect([pending.code, [...pending.files.keys()]]).toEqual([3, ['cluster.yml']])
+  const { files } = await lock('lock', { 'cluster.yml': cluster })
+  expect((await lock('lock --check', Object.fromEntries(files))).code).toBe(0)
+})
+
+test('targets are the hosts’ systems, and for Linux the architectures asked for', async () => {
+  const mixed = `${cluster}    - { name: w1, address: 10.0.0.2, roles: [worker], os: windows }\n`
+  const both = await lock('lock --arch amd64 --arch arm64 -f a/shop.yaml', { 'a/shop.yaml': mixed })
+  expect(lockedTargets(both.files.get('a/shop.lock'))).toEqual([
+    'linux/amd64',
+    'linux/arm64',
+    'windows/amd64',
+  ])
+  const one = await lock('lock --arch arm64', { 'cluster.yml': mixed })
+  expect(lockedTargets(one.files.get('cluster.lock'))).toEqual(['linux/arm64', 'windows/amd64'])
+  expect(await lock('lock --arch x64', { 'cluster.yml': cluster })).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('a file that was replaced under its URL is warned about', async () => {
+  const { files } = await lock('lock', { 'cluster.yml': cluster })
+  const { code, stderr } = await lock('lock --check', Object.fromEntries(files), { [flannel]: 'evil' })
+  expect(code).toBe(3)
+  expect(stderr).toContain('warning: flannel linux/amd64 is another file than before, under the same URL\n')
+})
+
+test('failures are all told, and leave the old lock alone', async () => {
+  const { files } = await lock('lock', { 'cluster.yml': cluster.replace('1.37.1', '1.36.4') })
+  const kubelet = 'https://dl.k8s.io/release/v1.37.1/bin/linux/amd64/kubelet.sha256'
+  const failed = await lock(
+    'lock',
+    { ...Object.fromEntries(files), 'cluster.yml': cluster },
+    { [kubelet]: { status: 404 }, [flannel]: { status: 503 } },
+  )
+  expect(failed).toMatchObject({ code: 1, stdout: '' })
+  expect(failed.stderr).toContain('LOCK_NOT_RESOLVED: not every file could be looked up; nothing was written')
+  expect(failed.stderr).toContain(
+    `${kubelet} answered with status 404\n  ${flannel} answered with status 503\n`,
+  )
+  expect(failed.files.get('cluster.lock')).toBe(files.get('cluster.lock'))
+})
+
+test.each([
+  [
+    'a wrong cluster.yml',
+    { 'cluster.yml': cluster.replace('control-plane', 'worker') },
+    'SPEC_NO_CONTROL_PLANE',
+  ],
+  ['an unknown version', { 'cluster.yml': cluster.replace('1.37.1', '1.37.9') }, 'CATALOG_UNKNOWN_VERSION'],
+  ['a bundle', { 'cluster.yml': `${cluster}  artifacts: { bundle: b.tar }\n` }, 'BUNDLE_NOT_SUPPORTED'],
+  ['a damaged lock', { 'cluster.yml': cluster, 'cluster.lock': '<<<<<<<' }, 'LOCK_NOT_READ'],
+])('%s is one clear message, and nothing is written', async (_, files, code) => {
+  const ran = await lock('lock', files)
+  expect(ran).toMatchObject({ code: 1, stdout: '', files: new Map(Object.entries(files)) })
+  expect(ran.stderr).toContain(code)
+})
+
+test('an interruption ends it with 130', async () => {
+  const signal = AbortSignal.abort()
+  expect(await hyperkube('lock', { 'cluster.yml': cluster }, { signal })).toMatchObject({
+    code: 130,
+    stdout: '',
+  })
+})
+
+test('over real HTTP, from a mirror, it is the lock that upstream gives', async () => {
+  const sites = fakeUpstream('1.37.1')
+  await using server = await testServer((path) => sites.get(`https:/${path}`))
+  const mirrored = `${cluster}  artifacts: { mirror: "${server.url}" }\n`
+  const ran = await hyperkube('lock', { 'cluster.yml': mirrored }, { fetcher: httpFetcher() })
+  expect(ran.code).toBe(0)
+  expect(ran.stderr).toContain('warning: the mirror is not encrypted')
+  const upstream = await lock('lock', { 'cluster.yml': cluster })
+  expect(ran.files.get('cluster.lock')).toBe(upstream.files.get('cluster.lock'))
+})
