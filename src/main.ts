@@ -1,10 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { isSea } from 'node:sea'
 import { httpFetcher } from './catalog/http-fetcher.ts'
 import { retrying } from './catalog/retrying.ts'
-import { replaceFile } from './cli/replace-file.ts'
 import { runCommandLine } from './cli/run.ts'
 import { describe } from './kit/errors.ts'
+import { createFile, replaceFile } from './kit/whole-file.ts'
 
 // As one executable the program is called by its own name or a link's; otherwise Node is, with us as a file.
 const called = isSea() ? process.argv0 : (process.argv[1] ?? 'hyperkube')
@@ -17,7 +17,7 @@ runCommandLine(called, process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   readFile: async (path) => readFile(path, 'utf8'),
-  writeNewFile: async (path, text, mode) => writeFile(path, text, { mode, flag: 'wx' }),
+  createFile,
   replaceFile,
   fetcher: retrying(httpFetcher()),
   signal: interruption.signal,

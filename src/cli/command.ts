@@ -18,7 +18,7 @@ export interface Context {
   /** Progress, warnings and questions go here. */
   readonly stderr: Output
   readonly readFile: (path: string) => Promise<string>
-  readonly writeNewFile: (path: string, text: string, mode: number) => Promise<void>
+  readonly createFile: (path: string, text: string, mode: number) => Promise<void>
   /** Puts a file in the place of one that may be there, as a whole or not at all. */
   readonly replaceFile: (path: string, text: string, mode: number) => Promise<void>
   readonly fetcher: Fetcher

@@ -32,7 +32,7 @@ export async function hyperkube(
       if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
       return text
     },
-    writeNewFile: async (path, text) => {
+    createFile: async (path, text) => {
       if (disk.has(path)) throw Object.assign(new Error('file exists'), { code: 'EEXIST' })
       disk.set(path, text)
     },

@@ -49,7 +49,7 @@ async function writeCluster(context: Context, file: string, text: string): Promi
   const { cluster, findings } = readCluster({ file, text })
   for (const finding of findings) context.stderr.write(findingText(finding))
   if (cluster === undefined) return exitCodes.failure
-  await context.writeNewFile(file, text, 0o644).catch((cause: unknown) => {
+  await context.createFile(file, text, 0o644).catch((cause: unknown) => {
     throw new HyperkubeError('SPEC_NOT_WRITTEN', `${file} could not be written`, {
       hint: 'an existing file is never overwritten; -f names another',
       cause,

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { replaceFile } from './replace-file.ts'
+import { createFile, replaceFile } from './whole-file.ts'
 
 let directory = ''
 beforeEach(async () => {
@@ -23,4 +23,11 @@ test('when the write fails, what was there stays, and nothing is left of it', as
   await writeFile(join(path, 'inside'), 'mine')
   await expect(replaceFile(path, 'x', 0o644)).rejects.toMatchObject({ code: 'EISDIR' })
   expect([await readdir(directory), await readdir(path)]).toEqual([['taken'], ['inside']])
+})
+
+test('a new file never takes the place of another', async () => {
+  const path = join(directory, 'new')
+  await createFile(path, 'first', 0o644)
+  await expect(createFile(path, 'second', 0o644)).rejects.toMatchObject({ code: 'EEXIST' })
+  expect([await readFile(path, 'utf8'), await readdir(directory)]).toEqual(['first', ['new']])
 })
