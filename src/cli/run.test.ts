@@ -185,3 +185,31 @@ test('a link named after a command is that command', async () => {
 test('the schema is JSON and knows the settings', async () => {
   expect(JSON.parse((await hyperkube('schema')).stdout)).toHaveProperty('$defs.Host.properties.address')
 })
+
+test('a version or a flag that does not exist is told at its place', async () => {
+  const text = `apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: x }
+spec:
+  kubernetes: 1.37.1
+  hosts:
+    - name: a
+      address: 10.0.0.1
+      roles: [control-plane]
+      components:
+        kubelet:
+          args: { pod-infra-container-image: x }
+  components:
+    etcd:
+      args: { experimental-initial-corrupt-check: true }
+`
+  const flags = await hyperkube('validate', { 'cluster.yml': text })
+  expect(flags.code).toBe(1)
+  expect(flags.stdout).toContain(
+    'cluster.yml:12:46: error FLAG_REMOVED: spec.hosts[0].components.kubelet.args',
+  )
+  expect(flags.stdout).toContain('cluster.yml:15:51: error FLAG_REMOVED: spec.components.etcd.args')
+  const version = await hyperkube('validate', { 'cluster.yml': text.replace('1.37.1', '1.20.0') })
+  expect(version.stdout).toContain('cluster.yml:5:15: error CATALOG_UNKNOWN_VERSION: spec.kubernetes')
+  expect(version.stdout).toContain('→ set spec.kubernetes to 1.36.4 or 1.37.1')
+})

@@ -7,7 +7,7 @@ import type { Path } from './document.ts'
 /** What is wrong with a cluster whose every field is right in itself. */
 export type Problem = Pick<Finding, 'code' | 'severity' | 'message' | 'hint'> & { readonly path: Path }
 
-type Rule = (cluster: Cluster) => readonly Problem[]
+export type Rule = (cluster: Cluster) => readonly Problem[]
 
 const rules: readonly Rule[] = [
   uniqueHosts,
@@ -23,8 +23,9 @@ const rules: readonly Rule[] = [
   nodePorts,
 ]
 
-export function checkCluster(cluster: Cluster): readonly Problem[] {
-  return rules.flatMap((rule) => rule(cluster))
+/** Those who know more than the file itself says bring rules of their own. */
+export function checkCluster(cluster: Cluster, more: readonly Rule[]): readonly Problem[] {
+  return [...rules, ...more].flatMap((rule) => rule(cluster))
 }
 
 function problem(code: string, path: Path, message: string, hint?: string): Problem {

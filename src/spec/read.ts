@@ -1,5 +1,5 @@
 import { type Finding, hasErrors } from '../contract/finding.ts'
-import { checkCluster } from './check.ts'
+import { checkCluster, type Rule } from './check.ts'
 import { type Cluster, cluster } from './cluster.ts'
 import { type Path, readDocument, type ReadDocument, type Source } from './document.ts'
 import { knownKeys } from './json-schema.ts'
@@ -12,13 +12,13 @@ export interface ReadCluster {
 }
 
 /** Reads a cluster.yml, and says all that is wrong with it at once, each at its place. */
-export function readCluster(source: Source): ReadCluster {
+export function readCluster(source: Source, more: readonly Rule[] = []): ReadCluster {
   const reading = readDocument(source)
   if (!reading.ok) return { cluster: undefined, findings: reading.findings }
   const { document } = reading
   const parsed = cluster.safeParse(document.value, { reportInput: true })
   const findings = parsed.success
-    ? checkCluster(parsed.data).map(({ path, ...rest }) => located(document, path, rest))
+    ? checkCluster(parsed.data, more).map(({ path, ...rest }) => located(document, path, rest))
     : parsed.error.issues.flatMap((issue) => schemaFindings(document, issue))
   return {
     cluster: parsed.success && !hasErrors(findings) ? parsed.data : undefined,

@@ -10,10 +10,9 @@ import { type Arch, arch, type Target } from '../../catalog/target.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { readCluster } from '../../spec/read.ts'
 import { type CommandDefinition, type Context, exitCodes, type Output } from '../command.ts'
+import { loadCluster } from '../load-cluster.ts'
 import { findingText, print } from '../print.ts'
-import { readSource } from '../source.ts'
 
 const flags = z.object({ arch: z.array(arch).default(['amd64']), check: z.boolean().default(false) })
 
@@ -30,7 +29,7 @@ export const lock: CommandDefinition = {
   },
   async run(context, { options }) {
     const { arch: arches, check } = flags.parse(options)
-    const { cluster, findings } = readCluster(await readSource(context, options.file))
+    const { cluster, findings } = await loadCluster(context, options.file)
     for (const finding of findings) context.stderr.write(findingText(finding))
     if (cluster === undefined) return exitCodes.failure
 

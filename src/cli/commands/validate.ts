@@ -1,9 +1,8 @@
 import { hasErrors } from '../../contract/finding.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { readCluster } from '../../spec/read.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
+import { loadCluster } from '../load-cluster.ts'
 import { findingText, print } from '../print.ts'
-import { readSource } from '../source.ts'
 
 export const validate: CommandDefinition = {
   examples: [
@@ -12,7 +11,7 @@ export const validate: CommandDefinition = {
   ],
   configure: () => undefined,
   async run(context, { options }) {
-    const { cluster, findings } = readCluster(await readSource(context, options.file))
+    const { cluster, findings } = await loadCluster(context, options.file)
     const document = { apiVersion: 'hyperkube.dev/v1', kind: 'FindingList', items: findings }
     print(context.stdout, options.output, document, () =>
       [

@@ -1,0 +1,70 @@
+import { catalogFor, releases } from '../catalog/catalog.ts'
+import { checkArgs } from '../catalog/check-args.ts'
+import type { Program } from '../catalog/removed-flags.ts'
+import { describe, HyperkubeError } from '../kit/errors.ts'
+import type { Problem, Rule } from '../spec/check.ts'
+import type { Cluster } from '../spec/cluster.ts'
+import type { Path } from '../spec/document.ts'
+import { readCluster, type ReadCluster } from '../spec/read.ts'
+import type { Context } from './command.ts'
+import { readSource } from './source.ts'
+
+/** Reads a cluster.yml, and holds it also against what the catalog knows. */
+export async function loadCluster(context: Context, file: string): Promise<ReadCluster> {
+  return readCluster(await readSource(context, file), catalogRules)
+}
+
+export const catalogRules: readonly Rule[] = [knownVersion, existingFlags]
+
+function knownVersion({ spec }: Cluster): Problem[] {
+  try {
+    catalogFor(spec.kubernetes)
+    return []
+  } catch (error) {
+    if (!(error instanceof HyperkubeError)) throw error
+    const { code, hint } = error
+    const path = ['spec', 'kubernetes']
+    return [
+      { code, severity: 'error', path, message: describe(error), ...(hint === undefined ? {} : { hint }) },
+    ]
+  }
+}
+
+const programs: Readonly<Record<string, Program>> = {
+  etcd: 'etcd',
+  apiServer: 'kube-apiserver',
+  controllerManager: 'kube-controller-manager',
+  scheduler: 'kube-scheduler',
+  kubelet: 'kubelet',
+  kubeProxy: 'kube-proxy',
+  flanneld: 'flanneld',
+}
+
+type WithArgs = Readonly<
+  Record<string, { readonly args?: Readonly<Record<string, string>> | undefined } | undefined>
+>
+
+function existingFlags({ spec }: Cluster): Problem[] {
+  if (!releases.some(({ kubernetes }) => kubernetes === spec.kubernetes)) return []
+  const { containerd: _, ...withArgs } = spec.components
+  return [
+    ...removedFrom(withArgs, ['spec', 'components'], spec.kubernetes),
+    ...spec.hosts.flatMap(({ components }, index) =>
+      removedFrom(components ?? {}, ['spec', 'hosts', index, 'components'], spec.kubernetes),
+    ),
+  ]
+}
+
+function removedFrom(components: WithArgs, path: Path, version: string): Problem[] {
+  return Object.entries(programs).flatMap(([name, program]) =>
+    Object.entries(components[name]?.args ?? {}).flatMap(([flag, value]) =>
+      checkArgs(program, { [flag]: value }, version).map(({ code, severity, message, hint }) => ({
+        code,
+        severity,
+        message,
+        ...(hint === undefined ? {} : { hint }),
+        path: [...path, name, 'args', flag],
+      })),
+    ),
+  )
+}
