@@ -7,6 +7,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{src,lab,scripts}/**/*.test.ts'],
+          // Ends only what hangs: a property takes thousands of turns, and the machine may be busy.
+          testTimeout: 60_000,
         },
       },
       {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -7,6 +8,11 @@ import { exists } from '../src/kit/files.ts'
 export function cacheDirectory(): string {
   const { HYPERKUBE_LAB_CACHE: own, XDG_CACHE_HOME: users } = process.env
   return resolve(own || join(users || join(homedir(), '.cache'), 'hyperkube-lab'))
+}
+
+/** What a thing in the cache is made from, as the short digest that its name ends with. */
+export function recipeDigest(recipe: string): string {
+  return createHash('sha256').update(recipe).digest('hex').slice(0, 12)
 }
 
 /**

@@ -56,18 +56,20 @@ export async function observe(
     await Promise.all(cast.controlPlanes.map(async (host) => waitForEtcd(host, access, wait)))
     reached('etcd healthy')
   }
-  const ready = async (api: KubeApi): Promise<true> =>
-    wait('an API server to be ready', async () => (await api.text('/readyz')) === 'ok')
+  // Asked once of each, for all who wait for it.
+  const ready = apis.map(async (api) =>
+    wait('an API server to be ready', async () => (await api.text('/readyz')) === 'ok'),
+  )
   const anyReady = async (): Promise<void> => {
-    await Promise.any(apis.map(ready))
+    await Promise.any(ready)
     reached('an API server ready')
   }
   const allReady = async (): Promise<void> => {
-    await Promise.all(apis.map(ready))
+    await Promise.all(ready)
     reached('all API servers ready')
   }
   const cluster = async (): Promise<void> => {
-    await ready(first)
+    await ready[0]
     await probeWorkload(first, signal)
     await wait('all nodes to be Ready', async () => {
       const { items } = await first.get<List<Node>>('/api/v1/nodes')
@@ -76,7 +78,7 @@ export async function observe(
     reached('all nodes Ready')
   }
   const pods = async (): Promise<void> => {
-    await ready(first)
+    await ready[0]
     await wait('a pod to run on every node', async () => (await probePods(first)).length === hosts.length)
     reached('a pod Running on every node')
     if (hosts.length > 1) {

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto'
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { keep } from '../cache.ts'
+import { keep, recipeDigest } from '../cache.ts'
 import type { Report } from '../report.ts'
 
 /** The root file system that all hosts of all labs share, read-only, under an overlay of their own. */
@@ -80,7 +79,7 @@ MaxStartups 100
 /** The base's directory in the cache, made first if it is not there. */
 export async function ensureBase(cache: string, report: Report): Promise<string> {
   const recipe = JSON.stringify([suite, packages, masked, machineUnit, machineScript, sshdSettings])
-  const key = createHash('sha256').update(recipe).digest('hex').slice(0, 12)
+  const key = recipeDigest(recipe)
   return keep(join(cache, 'base', key), async (unfinished) => {
     const include = `--include=${packages.join(',')}`
     const mirror = await debianMirror()

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { open, rm } from 'node:fs/promises'
+import { hasCode } from '../../src/kit/errors.ts'
 import { exists } from '../../src/kit/files.ts'
 import { until } from '../../src/kit/until.ts'
 import { findCgroups, makeCgroups, processesIn, removeCgroups } from './cgroup.ts'
@@ -101,6 +102,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+    if (!hasCode(error, 'ESRCH')) throw error
   }
 }

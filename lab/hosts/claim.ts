@@ -1,7 +1,7 @@
 import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
-import { HyperkubeError } from '../../src/kit/errors.ts'
+import { hasCode, HyperkubeError } from '../../src/kit/errors.ts'
 import { until } from '../../src/kit/until.ts'
 import { networksDirectory } from './names.ts'
 
@@ -24,7 +24,7 @@ export async function claimNetwork(lab: string): Promise<number> {
       await symlink(lab, join(networksDirectory, String(network)))
       return network
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+      if (!hasCode(error, 'EEXIST')) throw error
     }
   }
   throw new HyperkubeError('NO_NETWORK_LEFT', 'all 256 lab networks of this machine are taken', {

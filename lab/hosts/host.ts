@@ -10,6 +10,7 @@ import {
   run,
 } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
+import { quote } from '../../src/kit/shell.ts'
 import { boot, isRunning } from './boot.ts'
 import {
   attachDisk,
@@ -249,8 +250,4 @@ async function furnish(host: Host): Promise<void> {
 export async function readHost(directory: string, keyFile: string): Promise<Host | undefined> {
   const text = await readFile(join(directory, 'host.json'), 'utf8').catch(() => undefined)
   return text === undefined ? undefined : new Host(directory, recordSchema.parse(JSON.parse(text)), keyFile)
-}
-
-function quote(argument: string): string {
-  return `'${argument.replaceAll("'", `'\\''`)}'`
 }

@@ -6,13 +6,11 @@ import { pipeline } from 'node:stream/promises'
 import { run } from '../../src/kit/command.ts'
 import type { Arch } from '../engine/recipe.ts'
 import type { Image } from './images.ts'
+import { plainTar } from './plain-tar.ts'
 
 const layerType = 'application/vnd.oci.image.layer.v1.tar'
 const configType = 'application/vnd.oci.image.config.v1+json'
 const manifestType = 'application/vnd.oci.image.manifest.v1+json'
-
-/** The same files always give the same bytes. */
-const plainTar = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner']
 
 interface Blob {
   readonly digest: string

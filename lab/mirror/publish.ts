@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto'
 import { link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { run } from '../../src/kit/command.ts'
-import { keep } from '../cache.ts'
+import { keep, recipeDigest } from '../cache.ts'
 import type { BuiltPart } from '../engine/build.ts'
 import { partId } from '../engine/parts.ts'
 import { programFile } from '../engine/recipe.ts'
 import type { Report } from '../report.ts'
 import { sha256, writeImage } from './oci-archive.ts'
+import { plainTar } from './plain-tar.ts'
 import { type Publication, publicationsOf } from './publication.ts'
 
 /** Changes when the bytes of a publication change though the list of them does not. */
@@ -17,7 +17,7 @@ const format = 1
 export async function publish(built: BuiltPart, cache: string, report: Report): Promise<string> {
   const publications = publicationsOf(built.part, built.arch)
   const recipe = JSON.stringify([format, basename(built.directory), publications])
-  const key = createHash('sha256').update(recipe).digest('hex').slice(0, 12)
+  const key = recipeDigest(recipe)
   const name = `${partId(built.part)}-${built.arch}-${key}`
   return keep(join(cache, 'mirror', name), async (unfinished) => {
     await report.step(`publish ${partId(built.part)}`, async (note) => {
@@ -65,9 +65,8 @@ async function writeArchive(
       await mkdir(dirname(join(tree, member)), { recursive: true })
       await symlink(programPath(built, program), join(tree, member))
     }
-    const plain = ['--dereference', '--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner']
     const names = Object.values(members).toSorted()
-    await run(['tar', ...plain, '-I', 'gzip -1 -n', '-C', tree, '-cf', target, ...names])
+    await run(['tar', '--dereference', ...plainTar, '-I', 'gzip -1 -n', '-C', tree, '-cf', target, ...names])
   } finally {
     await rm(tree, { recursive: true, force: true })
   }

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { releases } from '../catalog/catalog.ts'
+import { newestKubernetes, oldestKubernetes } from '../spec/versions.ts'
 import { hyperkube } from './in-memory.ts'
 
 test('alone it says what it is, and how to begin', async () => {
@@ -212,4 +214,9 @@ spec:
   const version = await hyperkube('validate', { 'cluster.yml': text.replace('1.37.1', '1.20.0') })
   expect(version.stdout).toContain('cluster.yml:5:15: error CATALOG_UNKNOWN_VERSION: spec.kubernetes')
   expect(version.stdout).toContain('→ set spec.kubernetes to 1.36.4 or 1.37.1')
+})
+
+test('the version that init writes is the newest that the catalog knows', () => {
+  expect(releases[0]?.kubernetes).toBe(newestKubernetes)
+  expect(releases.at(-1)?.kubernetes.startsWith(`${oldestKubernetes}.`)).toBe(true)
 })

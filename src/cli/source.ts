@@ -1,4 +1,4 @@
-import { HyperkubeError } from '../kit/errors.ts'
+import { hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { Source } from '../spec/document.ts'
 import type { Context } from './command.ts'
 
@@ -7,7 +7,7 @@ export async function readSource({ readFile }: Context, file: string): Promise<S
   try {
     return { file, text: await readFile(file) }
   } catch (cause) {
-    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
+    const missing = hasCode(cause, 'ENOENT')
     throw new HyperkubeError('SPEC_NOT_READ', `${file} ${missing ? 'does not exist' : 'could not be read'}`, {
       hint: missing ? 'hyperkube init writes a first one; -f names another' : `look at ls -l ${file}`,
       ...(missing ? {} : { cause }),

@@ -1,4 +1,4 @@
-import { HyperkubeError } from '../kit/errors.ts'
+import { hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { PrivateFiles } from './files.ts'
 import type { Identity } from './identity.ts'
 import { type FileKey, keyFileText, makeSealingKey, parseKeyFile, type SealingKey } from './key.ts'
@@ -43,7 +43,7 @@ async function read(files: PrivateFiles, path: string, code: string): Promise<st
   try {
     return await files.read(path)
   } catch (cause) {
-    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
+    const missing = hasCode(cause, 'ENOENT')
     throw new HyperkubeError(code, `${path} ${missing ? 'does not exist' : 'could not be read'}`, {
       hint: `look at ls -l ${path}`,
       ...(missing ? {} : { cause }),

@@ -28,6 +28,11 @@ export class HyperkubeError extends Error {
   }
 }
 
+/** Whether something that was thrown bears this code, as the system's own errors do: ENOENT, EEXIST. */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
 /** The message of anything that was thrown, with its chain of causes. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

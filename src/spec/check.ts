@@ -43,14 +43,15 @@ function uniqueHosts({ spec }: Cluster): Problem[] {
     internalAddress: spec.hosts.map(({ internalAddress }) => internalAddress),
     nodeName: spec.hosts.map(({ nodeName }) => nodeName),
   }
-  return Object.entries(fields).flatMap(([field, values]) =>
-    values.flatMap((value, index) => {
-      const first = values.indexOf(value)
+  return Object.entries(fields).flatMap(([field, values]) => {
+    const firsts = new Map(values.map((value, index) => [value, index] as const).toReversed())
+    return values.flatMap((value, index) => {
+      const first = firsts.get(value)
       if (value === undefined || first === index) return []
       const path = ['spec', 'hosts', index, field]
       return [problem('SPEC_HOST_TWICE', path, `${value} is also the ${field} of hosts[${first}]`)]
-    }),
-  )
+    })
+  })
 }
 
 function controlPlanes({ spec }: Cluster): Problem[] {

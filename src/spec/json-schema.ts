@@ -9,9 +9,8 @@ export function clusterJsonSchema(): z.core.JSONSchema.BaseSchema {
 
 type Schema = z.core.JSONSchema._JSONSchema
 
-/** The settings that exist in the map at a path. */
-export function knownKeys(path: Path): string[] {
-  const root = clusterJsonSchema()
+/** The settings that a schema of cluster.yml has in the map at a path. */
+export function knownKeys(root: z.core.JSONSchema.BaseSchema, path: Path): string[] {
   const resolve = (schema: Schema | undefined): z.core.JSONSchema.BaseSchema[] => {
     if (schema === undefined || typeof schema === 'boolean') return []
     if (schema.$ref !== undefined) return resolve(root.$defs?.[schema.$ref.replace('#/$defs/', '')])

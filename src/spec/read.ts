@@ -2,8 +2,8 @@ import { type Finding, hasErrors } from '../contract/finding.ts'
 import { checkCluster, type Rule } from './check.ts'
 import { type Cluster, cluster } from './cluster.ts'
 import { type Path, readDocument, type ReadDocument, type Source } from './document.ts'
-import { knownKeys } from './json-schema.ts'
-import { pathText, wordsFor } from './words.ts'
+import { clusterJsonSchema, knownKeys } from './json-schema.ts'
+import { pathText, wordsFor, wordsForUnknownKey } from './words.ts'
 
 export interface ReadCluster {
   /** Only when nothing is wrong with it. */
@@ -19,7 +19,7 @@ export function readCluster(source: Source, more: readonly Rule[] = []): ReadClu
   const parsed = cluster.safeParse(document.value, { reportInput: true })
   const findings = parsed.success
     ? checkCluster(parsed.data, more).map(({ path, ...rest }) => located(document, path, rest))
-    : parsed.error.issues.flatMap((issue) => schemaFindings(document, issue))
+    : schemaFindings(document, parsed.error.issues)
   return {
     cluster: parsed.success && !hasErrors(findings) ? parsed.data : undefined,
     findings: findings.toSorted(byPosition),
@@ -28,25 +28,22 @@ export function readCluster(source: Source, more: readonly Rule[] = []): ReadClu
 
 type Issue = Parameters<typeof wordsFor>[0]
 
-function schemaFindings(document: ReadDocument, issue: Issue): Finding[] {
-  const path = issue.path.filter((part) => typeof part !== 'symbol')
-  if (issue.code === 'unrecognized_keys') {
-    const words = wordsFor(issue, knownKeys(path))
-    return issue.keys.flatMap((key, index) => {
-      const found = words[index]
-      return found === undefined
-        ? []
-        : [
-            {
-              severity: 'error' as const,
-              ...found,
-              position: document.positionOfKey(path, key),
-              path: pathText([...path, key]),
-            },
-          ]
-    })
-  }
-  return wordsFor(issue, []).map((words) => located(document, path, { severity: 'error', ...words }))
+function schemaFindings(document: ReadDocument, issues: readonly Issue[]): Finding[] {
+  // Costly to make, and the same for a typing mistake in every host of a large cluster.
+  const schema = issues.some(({ code }) => code === 'unrecognized_keys') ? clusterJsonSchema() : {}
+  return issues.flatMap((issue) => {
+    const path = issue.path.filter((part) => typeof part !== 'symbol')
+    if (issue.code !== 'unrecognized_keys') {
+      return [located(document, path, { severity: 'error', ...wordsFor(issue) })]
+    }
+    const known = knownKeys(schema, path)
+    return issue.keys.map((key): Finding => ({
+      severity: 'error',
+      ...wordsForUnknownKey(key, known),
+      position: document.positionOfKey(path, key),
+      path: pathText([...path, key]),
+    }))
+  })
 }
 
 function located(document: ReadDocument, path: Path, finding: Finding): Finding {

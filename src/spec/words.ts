@@ -9,29 +9,25 @@ export interface Words {
   readonly hint?: string
 }
 
-/** `knownKeys` are those of the map in question; only they make a guess worth its while. */
-export function wordsFor(issue: z.core.$ZodIssue, knownKeys: readonly string[]): readonly Words[] {
-  if (issue.input === undefined) return [{ code: 'SPEC_MISSING', message: 'is missing' }]
+export function wordsFor(issue: z.core.$ZodIssue): Words {
+  if (issue.input === undefined) return { code: 'SPEC_MISSING', message: 'is missing' }
   switch (issue.code) {
-    case 'unrecognized_keys':
-      return issue.keys.map((key) => ({
-        code: 'SPEC_UNKNOWN_KEY',
-        message: `there is no setting "${key}" here`,
-        ...guess(key, knownKeys),
-      }))
     case 'invalid_value':
-      return [
-        {
-          code: 'SPEC_WRONG_VALUE',
-          message: ours(issue.message) ?? `must be ${listed(issue.values.map(String))}`,
-          ...(typeof issue.input === 'string' ? guess(issue.input, issue.values.map(String)) : {}),
-        },
-      ]
+      return {
+        code: 'SPEC_WRONG_VALUE',
+        message: ours(issue.message) ?? `must be ${listed(issue.values.map(String))}`,
+        ...(typeof issue.input === 'string' ? guess(issue.input, issue.values.map(String)) : {}),
+      }
     case 'invalid_type':
-      return [wrongType(issue)]
+      return wrongType(issue)
     default:
-      return [{ code: 'SPEC_WRONG_VALUE', message: ours(issue.message) ?? 'is not a value that fits here' }]
+      return { code: 'SPEC_WRONG_VALUE', message: ours(issue.message) ?? 'is not a value that fits here' }
   }
+}
+
+/** `known` are the settings of the map that the key stands in. */
+export function wordsForUnknownKey(key: string, known: readonly string[]): Words {
+  return { code: 'SPEC_UNKNOWN_KEY', message: `there is no setting "${key}" here`, ...guess(key, known) }
 }
 
 function wrongType(issue: z.core.$ZodIssueInvalidType): Words {

@@ -1,4 +1,5 @@
 import { Argument } from 'commander'
+import { quote } from '../../kit/shell.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 import { commands } from '../commands.ts'
 
@@ -49,8 +50,4 @@ compdef _hyperkube hyperkube
 
 function names(): string {
   return commands.map(({ name }) => name).join(' ')
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -7,7 +7,7 @@ import { type Lock, lockText, readLock } from '../../catalog/lock.ts'
 import { resolveLock } from '../../catalog/resolve.ts'
 import { isUnencrypted } from '../../catalog/source.ts'
 import { type Arch, arch, type Target } from '../../catalog/target.ts'
-import { HyperkubeError } from '../../kit/errors.ts'
+import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { type CommandDefinition, type Context, exitCodes, type Output } from '../command.ts'
@@ -71,7 +71,7 @@ async function readExisting({ readFile }: Context, file: string): Promise<Lock |
   try {
     text = await readFile(file)
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
+    if (hasCode(cause, 'ENOENT')) return undefined
     throw new HyperkubeError('LOCK_NOT_READ', `${file} could not be read`, {
       hint: `look at ls -l ${file}`,
       cause,

@@ -74,8 +74,8 @@ export function parsed<T>(schema: z.ZodType<T>, value: unknown, then: (fit: T) =
   const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return then(result.data)
   const [issue] = result.error.issues
-  const [words] = issue === undefined ? [] : wordsFor(issue, [])
-  return refuse(`${words?.message ?? 'is not a value that fits here'}; write it by hand`)
+  const message = issue === undefined ? 'is not a value that fits here' : wordsFor(issue).message
+  return refuse(`${message}; write it by hand`)
 }
 
 /** The same rule for many keys of one map. */
