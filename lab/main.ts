@@ -6,6 +6,7 @@ import { crashCommand } from './commands/crash.ts'
 import { downCommand } from './commands/down.ts'
 import { engineCommand } from './commands/engine.ts'
 import { fillDiskCommand } from './commands/fill-disk.ts'
+import { flagsCommand } from './commands/flags.ts'
 import { kubectlCommand } from './commands/kubectl.ts'
 import { mirrorCommand } from './commands/mirror.ts'
 import { partitionCommand } from './commands/partition.ts'
@@ -25,7 +26,7 @@ const lab = new Command('lab')
   .option('--lab <name>', 'which lab', process.env['HYPERKUBE_LAB'] ?? 'lab')
   .enablePositionalOptions()
 
-const engineCommands = [engineCommand, pinCommand]
+const engineCommands = [engineCommand, pinCommand, flagsCommand]
 const clusterCommands = [mirrorCommand, clusterCommand, kubectlCommand, benchCommand]
 const hostCommands = [
   upCommand,

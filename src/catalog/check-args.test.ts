@@ -1,30 +1,87 @@
 import { expect, test } from 'vitest'
 import { checkArgs } from './check-args.ts'
+import type { Program } from './program.ts'
+import type { Os } from './target.ts'
+
+function told(program: Program, flags: readonly string[], version: string, os: Os = 'linux'): string[] {
+  const args = Object.fromEntries(flags.map((flag) => [flag, 'true']))
+  return checkArgs(program, args, version, os).map(
+    ({ code, message, hint }) => `${code}: ${message} → ${hint}`,
+  )
+}
 
 test('a removed flag is found, with the version that removed it', () => {
-  expect(checkArgs('kubelet', { v: '2', 'pod-infra-container-image': 'x' }, '1.36.4')).toEqual([
+  expect(checkArgs('kubelet', { v: '2', 'pod-infra-container-image': 'x' }, '1.36.4', 'linux')).toEqual([
     {
       code: 'FLAG_REMOVED',
       severity: 'error',
       component: 'kubelet',
       message:
         '--pod-infra-container-image was removed in kubelet 1.35; Kubernetes 1.36.4 comes with kubelet 1.36.4',
-      hint: 'take it out; kubelet --help lists the flags that there are',
+      hint: 'take it out',
     },
   ])
 })
 
-test('etcd is judged by its own version', () => {
-  const args = { 'experimental-initial-corrupt-check': 'true', 'experimental-x': '1', name: 'a' }
-  expect(checkArgs('etcd', args, '1.36.4')).toEqual([])
-  expect(checkArgs('etcd', args, '1.37.1').map(({ message }) => message)).toEqual([
-    '--experimental-initial-corrupt-check was removed in etcd 3.7; Kubernetes 1.37.1 comes with etcd 3.7.3',
-    '--experimental-x was removed in etcd 3.7; Kubernetes 1.37.1 comes with etcd 3.7.3',
+test('what an older minor takes and a newer one does not was removed there', () => {
+  expect(told('kubelet', ['containerd-namespace'], '1.36.4')).toEqual([])
+  expect(told('kubelet', ['containerd-namespace'], '1.37.1')).toEqual([
+    'FLAG_REMOVED: --containerd-namespace was removed in kubelet 1.37; Kubernetes 1.37.1 comes with kubelet 1.37.1 → take it out',
   ])
 })
 
+test('what only a newer minor takes is unknown, and when it comes is told', () => {
+  expect(told('kube-controller-manager', ['concurrent-disruption-syncs'], '1.37.1')).toEqual([])
+  expect(told('kube-controller-manager', ['concurrent-disruption-syncs'], '1.36.4')).toEqual([
+    'FLAG_UNKNOWN: kube-controller-manager 1.36.4 has no flag --concurrent-disruption-syncs → kube-controller-manager has it from 1.37 on; take it out until then',
+  ])
+})
+
+test('etcd is judged by its own version', () => {
+  const flags = ['experimental-initial-corrupt-check', 'experimental-peer-skip-client-san-verification']
+  expect(told('etcd', [...flags, 'discovery'], '1.36.4')).toEqual([])
+  expect(told('etcd', [...flags, 'discovery'], '1.37.1')).toEqual([
+    'FLAG_REMOVED: --experimental-initial-corrupt-check was removed in etcd 3.7; Kubernetes 1.37.1 comes with etcd 3.7.3 → take it out',
+    'FLAG_REMOVED: --experimental-peer-skip-client-san-verification was removed in etcd 3.7; Kubernetes 1.37.1 comes with etcd 3.7.3 → it is called peer-skip-client-san-verification now',
+    'FLAG_REMOVED: --discovery was removed in etcd 3.7; Kubernetes 1.37.1 comes with etcd 3.7.3 → take it out',
+  ])
+})
+
+test('a mistyped flag is unknown, with a guess', () => {
+  expect(told('kube-apiserver', ['anonymus-auth', 'completely-else'], '1.37.1')).toEqual([
+    'FLAG_UNKNOWN: kube-apiserver 1.37.1 has no flag --anonymus-auth → did you mean anonymous-auth? If not, take it out; kube-apiserver --help lists the flags that there are',
+    'FLAG_UNKNOWN: kube-apiserver 1.37.1 has no flag --completely-else → take it out; kube-apiserver --help lists the flags that there are',
+  ])
+  expect(told('flanneld', ['constructor'], '1.37.1')).toHaveLength(1)
+})
+
+test('flags of the loggers, feature gates and what --help does not show are known', () => {
+  for (const program of ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubelet'] as const) {
+    const args = { v: '2', vmodule: 'a=1', 'feature-gates': 'AllAlpha=false', 'logging-format': 'json' }
+    expect(checkArgs(program, args, '1.37.1', 'linux')).toEqual([])
+  }
+  expect(checkArgs('kube-apiserver', { 'apiserver-count': '3' }, '1.37.1', 'linux')).toEqual([])
+  expect(checkArgs('kube-proxy', { 'healthz-port': '1' }, '1.37.1', 'linux')).toEqual([])
+})
+
 test('a flag that one program lost is not held against another', () => {
-  expect(checkArgs('kube-apiserver', { 'pod-infra-container-image': 'x' }, '1.37.1')).toEqual([])
-  expect(checkArgs('flanneld', { 'experimental-x': 'x' }, '1.37.1')).toEqual([])
-  expect(checkArgs('kubelet', { 'pod-infra-container-image-x': 'x' }, '1.37.1')).toEqual([])
+  const [finding] = checkArgs('kube-apiserver', { 'pod-infra-container-image': 'x' }, '1.37.1', 'linux')
+  expect(finding?.code).toBe('FLAG_UNKNOWN')
+})
+
+test('what only Windows knows is taken there', () => {
+  expect(told('kube-proxy', ['enable-dsr', 'v'], '1.37.1', 'windows')).toEqual([])
+  expect(told('kube-proxy', ['enable-dsr'], '1.37.1')).toEqual([
+    'FLAG_UNKNOWN: kube-proxy 1.37.1 has no flag --enable-dsr on Linux → set it in the components of a Windows host',
+  ])
+})
+
+test.each(['true', 'false', 'True', 'F', '0'])('a boolean takes %s', (value) => {
+  expect(checkArgs('kubelet', { 'fail-swap-on': value }, '1.37.1', 'linux')).toEqual([])
+})
+
+test.each(['no', 'on', '', 'tRUE', '10s'])('a boolean does not take %j', (value) => {
+  expect(checkArgs('kubelet', { 'fail-swap-on': value }, '1.37.1', 'linux')).toMatchObject([
+    { code: 'FLAG_VALUE', message: `--fail-swap-on takes true or false, not ${JSON.stringify(value)}` },
+  ])
 })

@@ -1,12 +1,4 @@
-/** A program whose flags a cluster.yml can set. */
-export type Program =
-  | 'etcd'
-  | 'kube-apiserver'
-  | 'kube-controller-manager'
-  | 'kube-scheduler'
-  | 'kubelet'
-  | 'kube-proxy'
-  | 'flanneld'
+import type { Program } from './program.ts'
 
 export interface RemovedFlag {
   readonly program: Program
@@ -16,7 +8,7 @@ export interface RemovedFlag {
   readonly removedIn: string
 }
 
-/** Only what is known for certain: a flag that is not here may be gone all the same. */
+/** Removals that are certain, of flags that no program we have asked still takes. What others lost, their flags tell. */
 export const removedFlags: readonly RemovedFlag[] = [
   { program: 'kubelet', flag: 'pod-infra-container-image', removedIn: '1.35' },
   { program: 'etcd', flag: 'experimental-*', removedIn: '3.7' },

@@ -1,6 +1,7 @@
 import { catalogFor, releases } from '../catalog/catalog.ts'
 import { checkArgs } from '../catalog/check-args.ts'
-import type { Program } from '../catalog/removed-flags.ts'
+import type { Program } from '../catalog/program.ts'
+import type { Os } from '../catalog/target.ts'
 import { describe, HyperkubeError } from '../kit/errors.ts'
 import type { Problem, Rule } from '../spec/check.ts'
 import type { Cluster } from '../spec/cluster.ts'
@@ -48,17 +49,18 @@ function existingFlags({ spec }: Cluster): Problem[] {
   if (!releases.some(({ kubernetes }) => kubernetes === spec.kubernetes)) return []
   const { containerd: _, ...withArgs } = spec.components
   return [
-    ...removedFrom(withArgs, ['spec', 'components'], spec.kubernetes),
-    ...spec.hosts.flatMap(({ components }, index) =>
-      removedFrom(components ?? {}, ['spec', 'hosts', index, 'components'], spec.kubernetes),
+    // These go to all hosts, and a cluster has Linux hosts: what only Windows knows does not belong here.
+    ...wrongFlags(withArgs, ['spec', 'components'], spec.kubernetes, 'linux'),
+    ...spec.hosts.flatMap(({ components, os }, index) =>
+      wrongFlags(components ?? {}, ['spec', 'hosts', index, 'components'], spec.kubernetes, os),
     ),
   ]
 }
 
-function removedFrom(components: WithArgs, path: Path, version: string): Problem[] {
+function wrongFlags(components: WithArgs, path: Path, version: string, os: Os): Problem[] {
   return Object.entries(programs).flatMap(([name, program]) =>
     Object.entries(components[name]?.args ?? {}).flatMap(([flag, value]) =>
-      checkArgs(program, { [flag]: value }, version).map(({ code, severity, message, hint }) => ({
+      checkArgs(program, { [flag]: value }, version, os).map(({ code, severity, message, hint }) => ({
         code,
         severity,
         message,

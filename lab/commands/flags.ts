@@ -1,0 +1,29 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { cacheDirectory } from '../cache.ts'
+import { buildEngine } from '../engine/build.ts'
+import { flagsFile } from '../engine/flags-file.ts'
+import { flagsOf, partsWithFlags } from '../engine/flags.ts'
+import { partId, selectParts } from '../engine/parts.ts'
+import { terminalReport } from '../report.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+export function flagsCommand(parent: Command): void {
+  parent
+    .command('flags')
+    .description('ask the engine’s programs for their flags, and write them down for the catalog')
+    .action(async () => {
+      const report = terminalReport()
+      for (const built of await buildEngine(selectParts(partsWithFlags), {
+        cache: cacheDirectory(),
+        report,
+      })) {
+        const flags = await report.step(`ask ${partId(built.part)}`, async () => flagsOf(built))
+        const { path, text } = flagsFile(built.part, flags)
+        await writeFile(join(root, path), text)
+        process.stdout.write(`${path}\n`)
+      }
+    })
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { releases } from './catalog.ts'
+import { flagsOf, minorsWith } from './known-flags.ts'
+import type { Program } from './program.ts'
+import { windowsFlags } from './windows-flags.ts'
+
+const kubernetes: readonly Program[] = [
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kubelet',
+  'kube-proxy',
+]
+
+const ofReleases = releases.flatMap((release) => [
+  ...kubernetes.map((program) => ({ program, version: release.kubernetes })),
+  { program: 'etcd' as const, version: release.etcd },
+  { program: 'flanneld' as const, version: release.flannel },
+])
+
+test.each(ofReleases)('the flags of $program $version are known, and in shape', ({ program, version }) => {
+  const flags = Object.entries(flagsOf(program, version) ?? {})
+  // Fewer than half of what the program with the fewest has: the asking went wrong.
+  expect(flags.length).toBeGreaterThan(15)
+  for (const [name, kind] of flags) {
+    expect(name).toMatch(/^[a-z][a-z0-9_-]*$/)
+    expect(['boolean', 'value']).toContain(kind)
+  }
+  const names = flags.map(([name]) => name)
+  expect(names).toEqual(names.toSorted())
+  expect(names).toEqual(expect.arrayContaining(['v', 'version']))
+  expect(flags.some(([, kind]) => kind === 'boolean')).toBe(true)
+})
+
+test('a minor that nobody has asked has no flags, and no program those of another', () => {
+  expect(flagsOf('kubelet', '1.99.0')).toBeUndefined()
+  expect(flagsOf('etcd', '1.37.1')).toBeUndefined()
+})
+
+test('minors come in order, and without gaps', () => {
+  expect(minorsWith('kubelet', 'v')).toEqual(['1.36', '1.37'])
+  expect(minorsWith('etcd', 'name')).toEqual(['3.6', '3.7'])
+  expect(minorsWith('kubelet', 'no-such-flag')).toEqual([])
+})
+
+test('what is said to be of Windows alone is not of Linux', () => {
+  for (const program of ['kubelet', 'kube-proxy'] as const) {
+    const linux = Object.keys(flagsOf(program, '1.37.1') ?? {})
+    expect(Object.keys(windowsFlags[program] ?? {}).filter((flag) => linux.includes(flag))).toEqual([])
+  }
+})

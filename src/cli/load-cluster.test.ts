@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { hyperkube } from './in-memory.ts'
+
+const text = `apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: x }
+spec:
+  kubernetes: 1.37.1
+  hosts:
+    - name: a
+      address: 10.0.0.1
+      roles: [control-plane]
+      components:
+        kubelet:
+          args:
+            fail-swap-on: no
+            max-podz: 100
+    - name: b
+      address: 10.0.0.2
+      roles: [worker]
+      os: windows
+      components:
+        kubeProxy:
+          args: { enable-dsr: true }
+  components:
+    kubeProxy:
+      args:
+        source-vip: 10.0.0.9
+    flanneld:
+      args:
+        ip-masq: true
+        iptables-resinc: 5
+`
+
+test('flags are held against the programs of the version, each at its place and on its system', async () => {
+  const { code, stdout } = await hyperkube('validate', { 'cluster.yml': text })
+  expect(code).toBe(1)
+  expect(stdout).toMatchInlineSnapshot(`
+    "cluster.yml:13:27: error FLAG_VALUE: spec.hosts[0].components.kubelet.args.fail-swap-on --fail-swap-on takes true or false, not "no"
+    cluster.yml:14:23: error FLAG_UNKNOWN: spec.hosts[0].components.kubelet.args.max-podz kubelet 1.37.1 has no flag --max-podz
+      → did you mean max-pods? If not, take it out; kubelet --help lists the flags that there are
+    cluster.yml:25:21: error FLAG_UNKNOWN: spec.components.kubeProxy.args.source-vip kube-proxy 1.37.1 has no flag --source-vip on Linux
+      → set it in the components of a Windows host
+    cluster.yml:29:26: error FLAG_UNKNOWN: spec.components.flanneld.args.iptables-resinc flanneld 0.28.7 has no flag --iptables-resinc
+      → did you mean iptables-resync? If not, take it out; flanneld --help lists the flags that there are
+    "
+  `)
+})
