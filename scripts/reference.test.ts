@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
-import { clusterReference, committedReference } from './reference.ts'
+import { committedReference, references } from './reference.ts'
 
-test('docs/reference/cluster.md is what npm run reference makes', async () => {
-  expect(await committedReference()).toBe(clusterReference())
-})
+test.each(Object.entries(references))(
+  'docs/reference/%s is what npm run reference makes',
+  async (file, text) => {
+    expect(await committedReference(file)).toBe(text())
+  },
+)

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clusterJsonSchema } from '../src/spec/json-schema.ts'
+import { errorsReference } from './errors-reference.ts'
 
 type Schema = ReturnType<typeof clusterJsonSchema>
 
@@ -81,10 +82,18 @@ function refText(name: string): string {
   return name.startsWith('__') ? 'anything' : `[${name}](#${name.toLowerCase()})`
 }
 
-const file = join(import.meta.dirname, '../docs/reference/cluster.md')
-
-export async function committedReference(): Promise<string> {
-  return readFile(file, 'utf8')
+/** Every document that is made from code, by its file in docs/reference. */
+export const references: Readonly<Record<string, () => string>> = {
+  'cluster.md': clusterReference,
+  'errors.md': errorsReference,
 }
 
-if (import.meta.main) await writeFile(file, clusterReference())
+export async function committedReference(file: string): Promise<string> {
+  return readFile(join(directory, file), 'utf8')
+}
+
+const directory = join(import.meta.dirname, '../docs/reference')
+
+if (import.meta.main) {
+  for (const [file, text] of Object.entries(references)) await writeFile(join(directory, file), text())
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { catalogue } from '../src/findings/catalogue.ts'
+import { codesIn, codesOfSource } from './codes.ts'
+
+test('codes are found however they are written', () => {
+  const text = `
+    throw new HyperkubeError(
+      'TIMEOUT', 'it did not end')
+    const code = status >= 500 ? 'FETCH_SERVER_ERROR' : "FETCH_REFUSED"
+    return read(files, path, 'IDENTITY_NOT_READ')
+    stderr.write(\`USAGE: there is no command\`)
+    const others = ['CAP_SYS_ADMIN', 'SIGTERM', 'NO_PROXY', { code: 'ENOENT' }]
+  `
+  expect(codesIn(text).toSorted()).toEqual([
+    'FETCH_REFUSED',
+    'FETCH_SERVER_ERROR',
+    'IDENTITY_NOT_READ',
+    'TIMEOUT',
+    'USAGE',
+  ])
+})
+
+const used = codesOfSource()
+
+test('every code of the program is explained', () => {
+  const missing = [...used].filter(([code]) => !Object.hasOwn(catalogue, code))
+  const text = missing.map(([code, files]) => `${code} (${files.join(', ')})`)
+  expect(text, 'add it to its area in src/findings, or to what is no code in scripts/codes.ts').toEqual([])
+})
+
+test('every code that is explained is used', () => {
+  expect(Object.keys(catalogue).filter((code) => !used.has(code))).toEqual([])
+})

@@ -1,0 +1,38 @@
+import { catalog } from './catalog.ts'
+import { contract } from './contract.ts'
+import type { Entries } from './entry.ts'
+import { general } from './general.ts'
+import { host } from './host.ts'
+import { identity } from './identity.ts'
+import { linuxHost } from './linux-host.ts'
+import { lock } from './lock.ts'
+import { pki } from './pki.ts'
+import { plan } from './plan.ts'
+import { rollout } from './rollout.ts'
+import { spec } from './spec.ts'
+import { ssh } from './ssh.ts'
+import { windowsHost } from './windows-host.ts'
+
+export interface Area {
+  readonly title: string
+  readonly entries: Entries
+}
+
+/** All that can be wrong, in the order in which a person meets it. A new area is a new file and a line here. */
+export const areas: readonly Area[] = [
+  { title: 'The command line', entries: general },
+  { title: 'cluster.yml', entries: spec },
+  { title: 'Versions and flags', entries: catalog },
+  { title: 'The lock, and where files come from', entries: lock },
+  { title: 'The identity and its key', entries: identity },
+  { title: 'Hosts', entries: host },
+  { title: 'Linux hosts', entries: linuxHost },
+  { title: 'Windows hosts', entries: windowsHost },
+  { title: 'Hosts’ ssh keys', entries: ssh },
+  { title: 'The plan', entries: plan },
+  { title: 'The order across hosts', entries: rollout },
+  { title: 'Certificates', entries: pki },
+  { title: 'Documents between programs', entries: contract },
+]
+
+export const catalogue: Entries = Object.fromEntries(areas.flatMap(({ entries }) => Object.entries(entries)))

@@ -1,0 +1,12 @@
+/** What a code means, for somebody who has just been shown it. Commands are between backquotes. */
+export interface Entry {
+  /** What is the case, in one sentence. */
+  readonly summary: string
+  /** Why it matters, or how it comes about, where that is not plain. */
+  readonly meaning?: string
+  /** What to do now. */
+  readonly remedy: string
+}
+
+/** By code. A code keeps its meaning from release to release; one that is no longer used is never used again. */
+export type Entries = Readonly<Record<string, Entry>>

@@ -1,0 +1,30 @@
+import type { Entries } from './entry.ts'
+
+export const plan: Entries = {
+  PLAN_FILE_MISSING: {
+    summary: 'cluster.yml names a file that is not beside it.',
+    meaning: 'Mostly it was never committed, or the command runs in another directory.',
+    remedy: '`git status --ignored` shows whether it was left out; put it beside cluster.yml.',
+  },
+  PLAN_SECRET_MISSING: {
+    summary: 'A registry’s password is not in the identity, or has no username beside it.',
+    meaning: 'Hosts could not pull images from there.',
+    remedy:
+      'Add `username`, put the secret into the identity, or take `password` out of the registry in cluster.yml.',
+  },
+  PLAN_NOT_READ: {
+    summary: 'The file does not hold a plan.',
+    remedy: '`hyperkube plan -o json > plan.json` writes one; name that.',
+  },
+  FACTS_NOT_READ: {
+    summary: 'The recorded facts of hosts could not be read.',
+    meaning: 'The directory is not there, or a file in it is damaged, or of another release.',
+    remedy:
+      'Name a directory with a file `HOST.json` for each host; record the facts of the host in the message again.',
+  },
+  FACTS_TWICE: {
+    summary: 'Two files hold the facts of one host.',
+    meaning: 'They may differ, and which of them is true cannot be told.',
+    remedy: 'Remove the older one: `ls -lt DIRECTORY`.',
+  },
+}
