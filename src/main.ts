@@ -1,10 +1,13 @@
-import { readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { isSea } from 'node:sea'
+import { styleText } from 'node:util'
 import { httpFetcher } from './catalog/http-fetcher.ts'
 import { retrying } from './catalog/retrying.ts'
+import { configDirectory } from './cli/config-directory.ts'
+import { disk } from './cli/disk.ts'
 import { runCommandLine } from './cli/run.ts'
+import { terminalQuestions } from './cli/terminal.ts'
 import { describe } from './kit/errors.ts'
-import { createFile, replaceFile } from './kit/whole-file.ts'
 
 // As one executable the program is called by its own name or a link's; otherwise Node is, with us as a file.
 const called = isSea() ? process.argv0 : (process.argv[1] ?? 'hyperkube')
@@ -13,13 +16,19 @@ const called = isSea() ? process.argv0 : (process.argv[1] ?? 'hyperkube')
 const interruption = new AbortController()
 process.once('SIGINT', () => interruption.abort())
 
+const { stdin, stdout, stderr, platform, env } = process
+const terminal = stdin.isTTY && stderr.isTTY ? { input: stdin, output: stderr } : undefined
+
 runCommandLine(called, process.argv.slice(2), {
-  stdout: process.stdout,
-  stderr: process.stderr,
-  readFile: async (path) => readFile(path, 'utf8'),
-  createFile,
-  replaceFile,
+  ...disk(),
+  stdout,
+  stderr,
+  // It heeds NO_COLOR, and that a file wants none.
+  paint: (colour, text) => styleText(colour, text, { stream: stdout }),
   fetcher: retrying(httpFetcher()),
+  now: () => new Date(),
+  configDirectory: () => configDirectory({ platform, env, home: homedir }),
+  questions: terminal && ((signal) => terminalQuestions(terminal, signal)),
   signal: interruption.signal,
 }).then(
   (code) => (process.exitCode = code),

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
 import type { Fetcher } from '../catalog/fetcher.ts'
+import type { PrivateFiles } from '../identity/files.ts'
+import type { Questions } from './questions.ts'
 
 /** What a command ends with. Documented in docs/reference/exit-codes.md. */
 export const exitCodes = {
@@ -12,19 +14,37 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 /** The world as a command sees it: all that it reads and writes comes in here. */
-export interface Context {
+export interface Context extends Files {
   /** Results go here, and nothing else does. */
   readonly stdout: Output
   /** Progress, warnings and questions go here. */
   readonly stderr: Output
+  /** Puts colour into results, where somebody looks at them and wants it. */
+  readonly paint: Paint
+  readonly fetcher: Fetcher
+  readonly now: () => Date
+  /** Where programs of this person keep what they must remember. Throws where there is no such place. */
+  readonly configDirectory: () => string
+  /** How to ask the person at the terminal; undefined when there is none. `whomToAsk` also heeds the flags. */
+  readonly questions: ((signal: AbortSignal) => Questions) | undefined
+  /** Aborted when the person at the keyboard has had enough, or --timeout is over. */
+  readonly signal: AbortSignal
+}
+
+export interface Files {
+  readonly exists: (path: string) => Promise<boolean>
   readonly readFile: (path: string) => Promise<string>
+  /** The names of what is in a directory. */
+  readonly listDirectory: (path: string) => Promise<readonly string[]>
   readonly createFile: (path: string, text: string, mode: number) => Promise<void>
   /** Puts a file in the place of one that may be there, as a whole or not at all. */
   readonly replaceFile: (path: string, text: string, mode: number) => Promise<void>
-  readonly fetcher: Fetcher
-  /** Aborted when the person at the keyboard has had enough. */
-  readonly signal: AbortSignal
+  readonly privateFiles: PrivateFiles
+  /** With all that lead to it. Those that are there stay as they are. */
+  readonly makePrivateDirectory: (path: string) => Promise<void>
 }
+
+export type Paint = (colour: 'green' | 'red' | 'yellow' | 'cyan' | 'bold' | 'dim', text: string) => string
 
 export interface Output {
   write(text: string): unknown
@@ -34,6 +54,10 @@ export interface Output {
 export interface CommandDefinition {
   /** Each a line to type, with what it does; help starts with them. */
   readonly examples: readonly (readonly [command: string, meaning: string])[]
+  /** It opens the cluster's identity, and so takes --key. */
+  readonly identity?: true
+  /** It acts on hosts, and so takes --limit. */
+  readonly hosts?: true
   configure(command: Command): void
   run(context: Context, invocation: Invocation): Promise<ExitCode>
 }
@@ -51,13 +75,19 @@ export interface CommandEntry {
   readonly load: () => Promise<CommandDefinition>
 }
 
-/** Flags that mean the same in every command. */
+/** Flags that mean the same in every command that takes them. */
 export interface GlobalOptions {
   readonly file: string
   readonly output: OutputFormat
   readonly input: boolean
   readonly yes?: true
   readonly debug?: true
+  /** Milliseconds. */
+  readonly timeout?: number
+  /** Names of hosts; for `limitHosts`. */
+  readonly limit?: readonly string[]
+  /** The key file of the cluster's identity, where it is not in its usual place. */
+  readonly key?: string
 }
 
 export const outputFormats = ['table', 'wide', 'json', 'yaml'] as const

@@ -1,6 +1,8 @@
+import { basename, dirname } from 'node:path'
 import type { Fetcher } from '../catalog/fetcher.ts'
 import { memoryFetcher } from '../catalog/memory-fetcher.ts'
-import type { Context } from './command.ts'
+import type { Context, Files } from './command.ts'
+import { Interrupted, type Questions } from './questions.ts'
 import { runCommandLine } from './run.ts'
 
 export interface Ran {
@@ -8,12 +10,19 @@ export interface Ran {
   readonly stdout: string
   readonly stderr: string
   readonly files: ReadonlyMap<string, string>
+  /** What was asked and shown, one entry each, with what was said against an answer. */
+  readonly asked: readonly string[]
 }
 
 export interface World {
   readonly called?: string
   readonly fetcher?: Fetcher
   readonly signal?: AbortSignal
+  /** Somebody sits at a terminal and gives these answers; after the last one they interrupt. */
+  readonly answers?: readonly (string | boolean)[]
+  /** Instead of those in memory. */
+  readonly files?: Files
+  readonly configDirectory?: string
 }
 
 /** Runs a command line against files in memory, for tests. Without a fetcher, no URL has anything behind it. */
@@ -22,28 +31,89 @@ export async function hyperkube(
   files: Readonly<Record<string, string>> = {},
   world: World = {},
 ): Promise<Ran> {
+  const { context, ended } = inMemory(files, world)
+  const list = words === '' ? [] : words.split(' ')
+  return ended(await runCommandLine(world.called ?? 'hyperkube', list, context))
+}
+
+export interface InMemory {
+  readonly context: Context
+  /** All that has happened by now. */
+  readonly ended: (code: number) => Ran
+}
+
+/** The world that a command line runs in, for tests of what is inside a command. */
+export function inMemory(files: Readonly<Record<string, string>>, world: World = {}): InMemory {
   const disk = new Map(Object.entries(files))
-  const [stdout, stderr]: [string[], string[]] = [[], []]
+  const [stdout, stderr, asked]: [string[], string[], string[]] = [[], [], []]
   const context: Context = {
     stdout: { write: (text) => stdout.push(text) },
     stderr: { write: (text) => stderr.push(text) },
-    readFile: async (path) => {
-      const text = disk.get(path)
-      if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
-      return text
-    },
-    createFile: async (path, text) => {
-      if (disk.has(path)) throw Object.assign(new Error('file exists'), { code: 'EEXIST' })
-      disk.set(path, text)
-    },
-    replaceFile: async (path, text) => void disk.set(path, text),
+    paint: (_colour, text) => text,
+    ...(world.files ?? filesOf(disk)),
     fetcher: world.fetcher ?? memoryFetcher(() => undefined),
+    now: () => new Date('2026-11-15T12:00:00Z'),
+    configDirectory: () => world.configDirectory ?? '/home/me/.config',
+    questions: world.answers && (() => answering(world.answers ?? [], asked)),
     signal: world.signal ?? new AbortController().signal,
   }
-  const code = await runCommandLine(
-    world.called ?? 'hyperkube',
-    words === '' ? [] : words.split(' '),
+  return {
     context,
-  )
-  return { code, stdout: stdout.join(''), stderr: stderr.join(''), files: disk }
+    ended: (code) => ({ code, stdout: stdout.join(''), stderr: stderr.join(''), files: disk, asked }),
+  }
+}
+
+function filesOf(disk: Map<string, string>): Files {
+  const read = async (path: string): Promise<string> => {
+    const text = disk.get(path)
+    if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' })
+    return text
+  }
+  const create = async (path: string, text: string): Promise<void> => {
+    if (disk.has(path)) throw Object.assign(new Error('file exists'), { code: 'EEXIST' })
+    disk.set(path, text)
+  }
+  const replace = async (path: string, text: string): Promise<void> => void disk.set(path, text)
+  return {
+    exists: async (path) =>
+      path === '.' || disk.has(path) || [...disk.keys()].some((file) => file.startsWith(`${path}/`)),
+    readFile: read,
+    listDirectory: async (path) => {
+      const names = [...disk.keys()].filter((file) => dirname(file) === path).map((file) => basename(file))
+      if (names.length === 0) throw Object.assign(new Error('no such directory'), { code: 'ENOENT' })
+      return names
+    },
+    createFile: create,
+    replaceFile: replace,
+    privateFiles: { read, create, replace },
+    makePrivateDirectory: async () => undefined,
+  }
+}
+
+function answering(answers: readonly (string | boolean)[], asked: string[]): Questions {
+  const left = [...answers]
+  const next = (message: string): string | boolean => {
+    asked.push(message)
+    const answer = left.shift()
+    if (answer === undefined) throw new Interrupted()
+    return answer
+  }
+  return {
+    begin: async (text) => void asked.push(text),
+    async text({ message, fallback = '', check }) {
+      for (;;) {
+        const answer = String(next(message)) || fallback
+        const wrong = check(answer)
+        if (wrong === undefined) return answer
+        asked.push(`${answer}: ${wrong}`)
+      }
+    },
+    async select({ message, choices, fallback }) {
+      const answer = next(message)
+      return choices.find(({ value }) => value === answer)?.value ?? fallback
+    },
+    confirm: async ({ message }) => next(message) === true,
+    show: async (title, text) => void asked.push(`${title}\n${text}`),
+    end: async (text) => void asked.push(text),
+  }
 }

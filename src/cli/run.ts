@@ -13,7 +13,10 @@ import {
   outputFormats,
 } from './command.ts'
 import { commands, findCommand } from './commands.ts'
+import { timeoutFlag, withDeadline } from './deadline.ts'
 import { overview } from './help.ts'
+import { limitFlag } from './limit.ts'
+import { Interrupted } from './questions.ts'
 
 const program = 'hyperkube'
 
@@ -32,7 +35,8 @@ export async function runCommandLine(
   try {
     return await runCommand(choice.entry, choice.rest, context)
   } catch (error) {
-    return context.signal.aborted ? exitCodes.interrupted : report(error, words.includes('--debug'), context)
+    if (context.signal.aborted || error instanceof Interrupted) return exitCodes.interrupted
+    return report(error, words.includes('--debug'), context)
   }
 }
 
@@ -63,7 +67,7 @@ function help(rest: readonly string[]): Choice {
   return entry === undefined ? { entry, rest, unknown: name } : { entry, rest: ['--help'] }
 }
 
-const takesValue = new Set(['-f', '--file', '-o', '--output'])
+const takesValue = new Set(['-f', '--file', '-o', '--output', '--key', '--limit', '--timeout'])
 
 function withoutCommand({ unknown, rest }: Choice, { stdout, stderr }: Context): ExitCode {
   if (
@@ -95,10 +99,12 @@ async function runCommand(
     return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
   }
   const options = command.opts<GlobalOptions>()
-  return definition.run(context, { args: command.args, options: { ...options } })
+  return withDeadline(options.timeout, context.signal, async (signal) =>
+    definition.run({ ...context, signal }, { args: command.args, options: { ...options } }),
+  )
 }
 
-/** A command as commander knows it, with the flags that all have. */
+/** A command as commander knows it, with the flags that it shares with others. */
 export function build(entry: CommandEntry, definition: CommandDefinition, context: Context): Command {
   const command = new Command(`${program} ${entry.name}`)
     .description(entry.summary)
@@ -112,13 +118,21 @@ export function build(entry: CommandEntry, definition: CommandDefinition, contex
     .exitOverride()
     .addHelpText('before', examples(definition))
   definition.configure(command)
+  command.option('-f, --file <path>', 'the cluster’s file', 'cluster.yml')
+  if (definition.identity) {
+    command.option(
+      '--key <file>',
+      'the key of the cluster’s identity (default: ~/.config/hyperkube/keys/NAME.key)',
+    )
+  }
+  if (definition.hosts) command.option('--limit <hosts>', 'act on these hosts only: cp1,w1', limitFlag)
   return command
-    .option('-f, --file <path>', 'the cluster’s file', 'cluster.yml')
     .addOption(
       new Option('-o, --output <format>', 'how to print results').choices(outputFormats).default('table'),
     )
     .option('--no-input', 'never ask; fail instead')
     .option('-y, --yes', 'answer every question with yes')
+    .option('--timeout <duration>', 'give up after so long: 30s, 5m, 1h30m', timeoutFlag)
     .option('--debug', 'show where an unexpected error came from')
 }
 

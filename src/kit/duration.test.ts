@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { duration } from './duration.ts'
+import { duration, parseDuration } from './duration.ts'
 
 test.each([
   [0, '0 ms'],
@@ -13,3 +13,20 @@ test.each([
 ])('%i is %s', (milliseconds, text) => {
   expect(duration(milliseconds)).toBe(text)
 })
+
+test.each([
+  ['30s', 30_000],
+  ['5m', 300_000],
+  ['1h30m', 5_400_000],
+  ['2h0m5s', 7_205_000],
+  ['90m', 5_400_000],
+])('%s is typed for %i', (text, milliseconds) => {
+  expect(parseDuration(text)).toBe(milliseconds)
+})
+
+test.each(['', '0s', '30', 's', '5 m', '-5s', '1.5h', '30s5m', '5M', '10ms', '9999999s'])(
+  '%j is no duration',
+  (text) => {
+    expect(parseDuration(text)).toBeUndefined()
+  },
+)

@@ -8,6 +8,13 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(minutes / 60)} h ${pad(minutes % 60)} min`
 }
 
+/** What a person types for one: `30s`, `5m`, `1h30m`. Undefined when it is none, or none at all. */
+export function parseDuration(text: string): number | undefined {
+  const [, hours, minutes, seconds] = /^(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/.exec(text) ?? []
+  const total = Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + Number(seconds ?? 0)
+  return total === 0 ? undefined : total * 1000
+}
+
 function pad(value: number): string {
   return String(value).padStart(2, '0')
 }

@@ -1,116 +1,143 @@
+import { dirname } from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
-import { stringify } from 'yaml'
 import { z } from 'zod'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
-import { role } from '../../spec/host.ts'
 import { readCluster } from '../../spec/read.ts'
-import { readRke1 } from '../../spec/rke1/read.ts'
-import { countVerdicts, type KeyReport, reportLine, type Verdict, verdicts } from '../../spec/rke1/report.ts'
+import { dnsLabel } from '../../spec/scalars.ts'
 import { newestKubernetes } from '../../spec/versions.ts'
-import { type CommandDefinition, type Context, type ExitCode, exitCodes } from '../command.ts'
-import { findingText } from '../print.ts'
-import { readSource } from '../source.ts'
+import {
+  type CommandDefinition,
+  type Context,
+  type ExitCode,
+  exitCodes,
+  type Invocation,
+} from '../command.ts'
+import { keepingAdvice, nextCommands } from '../init/advice.ts'
+import { exampleFile } from '../init/example-file.ts'
+import { firstFile } from '../init/first-file.ts'
+import { addHost, hostFlag } from '../init/host-flag.ts'
+import { interview } from '../init/interview.ts'
+import { findIdentity, type IdentityState, makeIdentity } from '../init/new-identity.ts'
+import { translate } from '../init/translate.ts'
+import { loadCluster } from '../load-cluster.ts'
+import { findingText, print } from '../print.ts'
+import { whomToAsk } from '../questions.ts'
 
-const hostFlag = z.object({ user: z.string().optional(), address: z.string(), roles: z.array(role) })
-type HostFlag = z.infer<typeof hostFlag>
-
-const flags = z.object({ name: z.string(), host: z.array(hostFlag), fromRke: z.string().optional() })
+const flags = z.object({
+  name: z.string().optional(),
+  host: z.array(hostFlag).optional(),
+  fromRke: z.string().optional(),
+  defaults: z.boolean().optional(),
+})
+type Flags = z.infer<typeof flags>
+type Options = Invocation['options']
 
 export const init: CommandDefinition = {
   examples: [
+    ['hyperkube init', 'asks; or makes the identity for a cluster.yml that is there'],
     ['hyperkube init --host root@192.168.1.11=control-plane', 'a cluster of one machine'],
     ['hyperkube init --name shop --host 10.0.0.1=control-plane --host 10.0.0.2=worker', 'and of two'],
     ['hyperkube init --from-rke rke/cluster.yml', 'what a cluster.yml of RKE1 says, and what became of it'],
+    ['hyperkube init --defaults', 'this machine as a cluster, to look at and change'],
   ],
+  identity: true,
   configure(command) {
     command
-      .option('--name <name>', 'the cluster’s name', 'cluster')
-      .option(
-        '--host <[user@]address=role[,role]>',
-        'a machine and what it is for; once for each',
-        addHost,
-        [],
-      )
+      .option('--name <name>', 'the cluster’s name (default: "cluster")', nameFlag)
+      .option('--host <[user@]address=role[,role]>', 'a machine and what it is for; once for each', addHost)
       .addOption(
         new Option('--from-rke <file>', 'translate a cluster.yml of RKE1').conflicts(['name', 'host']),
       )
+      .addOption(new Option('--defaults', 'write an example of one machine').conflicts(['host', 'fromRke']))
   },
   async run(context, { options }) {
-    const { name, host, fromRke } = flags.parse(options)
-    return fromRke === undefined
-      ? writeCluster(context, options.file, firstFile(name, host))
-      : translate(context, fromRke, options.file)
+    const wish = flags.parse(options)
+    if (!(await context.exists(options.file))) return newCluster(context, options, wish)
+    if (Object.values(wish).every((value) => value === undefined)) return identityOnly(context, options)
+    throw new HyperkubeError('SPEC_NOT_WRITTEN', `${options.file} exists already`, {
+      hint: 'it is never overwritten; -f names another, and hyperkube init alone makes the identity for it',
+    })
   },
 }
 
-/** Writes a new file, unless something is wrong with what would be in it. */
-async function writeCluster(context: Context, file: string, text: string): Promise<ExitCode> {
+function nameFlag(text: string): string {
+  const parsed = dnsLabel.safeParse(text)
+  if (!parsed.success) throw new InvalidArgumentError(parsed.error.issues[0]?.message ?? '')
+  return parsed.data
+}
+
+async function newCluster(context: Context, options: Options, wish: Flags): Promise<ExitCode> {
+  const { file } = options
+  if (!(await context.exists(dirname(file)))) {
+    throw new HyperkubeError('SPEC_NOT_WRITTEN', `the directory of ${file} does not exist`, {
+      hint: `mkdir -p ${dirname(file)}`,
+    })
+  }
+  const text = await firstText(context, options, wish)
+  if (typeof text === 'number') return text
   const { cluster, findings } = readCluster({ file, text })
   for (const finding of findings) context.stderr.write(findingText(finding))
   if (cluster === undefined) return exitCodes.failure
+
+  const state = await findIdentity(context, options, cluster.metadata.name)
+  const made = await makeIdentity(context, options, state)
   await context.createFile(file, text, 0o644).catch((cause: unknown) => {
     throw new HyperkubeError('SPEC_NOT_WRITTEN', `${file} could not be written`, {
-      hint: 'an existing file is never overwritten; -f names another',
+      hint: `${state.paths.identity} and its key are there; the same command goes on`,
       cause,
     })
   })
-  context.stdout.write(`${file}\n`)
-  context.stderr.write(`wrote ${file}; commit it\n  → hyperkube validate -f ${file}\n`)
-  return exitCodes.ok
+  return finish(context, options, state, [...made, file])
 }
 
-const headings: Readonly<Record<Verdict, string>> = {
-  mapped: 'mapped: it has a place in the new file',
-  dropped: 'dropped: hyperkube needs no such setting',
-  unsupported: 'unsupported: you must decide',
-  unknown: 'unknown: no key of RKE1',
-}
-
-async function translate(context: Context, from: string, to: string): Promise<ExitCode> {
-  const { cluster, report, findings } = readRke1(await readSource(context, from))
-  for (const verdict of verdicts) context.stderr.write(group(report, verdict))
-  for (const finding of findings) context.stderr.write(findingText(finding))
-  if (report.length > 0) context.stderr.write(`${totals(report)}\n`)
-  return cluster === undefined ? exitCodes.failure : writeCluster(context, to, stringify(cluster))
-}
-
-function group(report: readonly KeyReport[], verdict: Verdict): string {
-  const lines = report.filter((key) => key.verdict === verdict).map((key) => `  ${reportLine(key)}\n`)
-  return lines.length === 0 ? '' : printable(`${headings[verdict]}\n${lines.join('')}\n`)
-}
-
-function totals(report: readonly KeyReport[]): string {
-  const counts = countVerdicts(report)
-  return verdicts.map((verdict) => `${counts[verdict]} ${verdict}`).join(', ')
-}
-
-function addHost(text: string, hosts: readonly HostFlag[]): readonly HostFlag[] {
-  const [, user, address, names] = /^(?:([^@=]+)@)?([^@=]+)=(.+)$/.exec(text) ?? []
-  if (address === undefined || names === undefined) {
-    throw new InvalidArgumentError('write it as root@192.168.1.11=control-plane')
+/** Where the file comes from; an exit code when there is none. */
+async function firstText(context: Context, options: Options, wish: Flags): Promise<string | ExitCode> {
+  const { name = 'cluster', host: hosts, fromRke, defaults } = wish
+  if (fromRke !== undefined) return (await translate(context, fromRke)) ?? exitCodes.failure
+  if (defaults === true) return exampleFile(name)
+  if (hosts !== undefined) return firstFile({ name, kubernetes: newestKubernetes, hosts })
+  const questions = whomToAsk(context, options)
+  if (questions !== undefined) {
+    return (await interview(context, options, questions, wish.name)) ?? exitCodes.failure
   }
-  const roles = names.split(',').map((name) => {
-    const parsed = role.safeParse(name)
-    if (!parsed.success) throw new InvalidArgumentError(`a role is one of ${role.options.join(', ')}`)
-    return parsed.data
-  })
-  return [...hosts, { user, address, roles }]
+  context.stderr.write('USAGE: what shall be in the cluster? There is nobody to ask\n')
+  context.stderr.write(
+    '  → --host root@192.168.1.11=control-plane for each machine, --from-rke FILE, or --defaults\n',
+  )
+  return exitCodes.usage
 }
 
-/** Names hosts by what they are for: cp1, cp2, etcd1, w1. */
-function firstFile(name: string, hosts: readonly HostFlag[]): string {
-  const counts = new Map<string, number>()
-  const named = hosts.map(({ user, address, roles }) => {
-    const prefix = roles.includes('control-plane') ? 'cp' : roles.includes('etcd') ? 'etcd' : 'w'
-    const count = (counts.get(prefix) ?? 0) + 1
-    counts.set(prefix, count)
-    return { name: `${prefix}${count}`, address, roles, ...(user === undefined ? {} : { ssh: { user } }) }
-  })
-  return stringify({
-    apiVersion: 'hyperkube.dev/v1',
-    kind: 'Cluster',
-    metadata: { name },
-    spec: { kubernetes: newestKubernetes, hosts: named },
-  })
+/** For a file that somebody wrote by hand, or that is there from a former init. */
+async function identityOnly(context: Context, options: Options): Promise<ExitCode> {
+  const { cluster, findings } = await loadCluster(context, options.file)
+  for (const finding of findings) context.stderr.write(findingText(finding))
+  if (cluster === undefined) return exitCodes.failure
+  const state = await findIdentity(context, options, cluster.metadata.name)
+  const made = await makeIdentity(context, options, state)
+  if (made.length > 0) {
+    context.stderr.write(
+      printable(
+        `${state.paths.identity} makes this a new cluster; a cluster that runs already has another\n`,
+      ),
+    )
+  }
+  return finish(context, options, state, made)
+}
+
+function finish(
+  { stdout, stderr }: Context,
+  options: Options,
+  { paths }: IdentityState,
+  files: readonly string[],
+): ExitCode {
+  const document = { apiVersion: 'hyperkube.dev/v1', kind: 'FileList', items: files }
+  print(stdout, options.output, document, () => printable(files.map((file) => `${file}\n`).join('')))
+  stderr.write(
+    files.length === 0
+      ? printable(`nothing to do: ${options.file} is there, and ${paths.key} opens ${paths.identity}\n`)
+      : keepingAdvice(options, paths),
+  )
+  stderr.write(nextCommands(options))
+  return exitCodes.ok
 }

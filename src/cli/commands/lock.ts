@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import type { Fetcher } from '../../catalog/fetcher.ts'
@@ -10,6 +10,7 @@ import { type Arch, arch, type Target } from '../../catalog/target.ts'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { lockFile } from '../beside.ts'
 import { type CommandDefinition, type Context, exitCodes, type Output } from '../command.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { findingText, print } from '../print.ts'
@@ -51,11 +52,6 @@ function addArch(text: string, arches: readonly Arch[] = []): readonly Arch[] {
   const parsed = arch.safeParse(text)
   if (!parsed.success) throw new InvalidArgumentError(`an arch is one of ${arch.options.join(', ')}`)
   return [...new Set([...arches, parsed.data])]
-}
-
-/** Named after the cluster's file, so that two clusters in one directory have two locks. */
-function lockFile(clusterFile: string): string {
-  return join(dirname(clusterFile), `${basename(clusterFile).replace(/\.ya?ml$/, '')}.lock`)
 }
 
 function targetsOf({ spec }: Cluster, arches: readonly Arch[]): readonly Target[] {

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { readCluster } from '../../spec/read.ts'
+import { hyperkube } from '../in-memory.ts'
+import { exampleFile } from './example-file.ts'
+
+const read = (text: string) => readCluster({ file: 'cluster.yml', text })
+
+test('the example is written without a question, and is valid', async () => {
+  const { code, files } = await hyperkube('init --defaults --name shop', {}, { answers: [] })
+  expect(code).toBe(0)
+  const { cluster, findings } = read(files.get('cluster.yml') ?? '')
+  expect(findings).toEqual([])
+  expect(cluster?.metadata.name).toBe('shop')
+  expect(cluster?.spec.hosts).toMatchObject([{ local: true, roles: ['control-plane', 'worker'] }])
+})
+
+test('what it shows as defaults are the defaults', () => {
+  const [before = '', after = ''] = exampleFile('shop').split('  # From here on')
+  const shown = after.replaceAll(/^ {2}# /gm, '  ').replace(/^.*\n/, '')
+  expect(shown).toMatch(/^ {2}network:\n/)
+  expect(read(before + shown)).toEqual(read(before))
+})
+
+test('the hosts that it shows by the way are right as well', () => {
+  const remote = exampleFile('shop')
+    .replace(/ {4}- name: cp1\n(?: {6}.*\n)+/, '')
+    .replaceAll(/^ {4}# (- | {2})/gm, '    $1')
+  const { cluster, findings } = read(remote)
+  expect(findings).toEqual([])
+  expect(cluster?.spec.hosts.map(({ name }) => name)).toEqual(['cp1', 'w1'])
+})
+
+test('a name that is none is found, whatever YAML makes of it', () => {
+  for (const name of ['a: b', 'x\ny', '#']) expect(read(exampleFile(name)).findings).toHaveLength(1)
+  expect(read(exampleFile('123')).cluster?.metadata.name).toBe('123')
+})

@@ -1,0 +1,63 @@
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { disk } from '../disk.ts'
+import { hyperkube, type Ran } from '../in-memory.ts'
+
+let directory = ''
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'hyperkube-init-'))
+})
+afterEach(async () => rm(directory, { recursive: true }))
+
+async function init(words: string): Promise<Ran> {
+  const file = join(directory, 'cluster.yml')
+  const world = { files: disk(), configDirectory: join(directory, 'config') }
+  return hyperkube(`init --name shop --host 10.0.0.1=control-plane -f ${file} ${words}`.trim(), {}, world)
+}
+
+async function mode(...path: string[]): Promise<string> {
+  return ((await stat(join(directory, ...path))).mode & 0o777).toString(8)
+}
+
+test('the key is for its owner only, and so is the way to it', async () => {
+  expect((await init('')).code).toBe(0)
+  expect((await readdir(directory)).toSorted()).toEqual(['cluster.identity', 'cluster.yml', 'config'])
+  const ways = [['config'], ['config', 'hyperkube'], ['config', 'hyperkube', 'keys']]
+  for (const way of ways) expect(await mode(...way)).toBe('700')
+  expect(await mode('config', 'hyperkube', 'keys', 'shop.key')).toBe('600')
+  expect(await mode('cluster.identity')).toBe('600')
+  expect(await mode('cluster.yml')).toBe('644')
+})
+
+test('directories that are there stay as they are', async () => {
+  await mkdir(join(directory, 'config'), { mode: 0o755 })
+  expect((await init('')).code).toBe(0)
+  expect([await mode('config'), await mode('config', 'hyperkube')]).toEqual(['755', '700'])
+})
+
+test('a key in a directory that is not there is an error, not a new directory', async () => {
+  const { code, stderr } = await init(`--key ${join(directory, 'stick', 'shop.key')}`)
+  expect(code).toBe(1)
+  expect(stderr).toContain('IDENTITY_KEY_NOT_WRITTEN')
+  expect(await readdir(directory)).toEqual([])
+})
+
+test('when the identity cannot be written, it says how to go on', async () => {
+  const blocked = { ...disk(), privateFiles: { ...disk().privateFiles, create: failAt('cluster.identity') } }
+  const key = join(directory, 'shop.key')
+  const file = join(directory, 'cluster.yml')
+  const words = `init --name shop --host 10.0.0.1=control-plane -f ${file} --key ${key}`
+  const failed = await hyperkube(words, {}, { files: blocked })
+  expect(failed).toMatchObject({ code: 1, stdout: '' })
+  expect(failed.stderr).toContain(`its key is there; the same command with --key ${key} goes on`)
+  expect(await hyperkube(words, {}, { files: disk() })).toMatchObject({ code: 0 })
+})
+
+function failAt(ending: string): (path: string, text: string) => Promise<void> {
+  return async (path, text) => {
+    if (path.endsWith(ending)) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    return disk().privateFiles.create(path, text)
+  }
+}

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import { hyperkube } from '../in-memory.ts'
+
+const host = (address: string, user = '', purpose = '') => [address, user, purpose]
+
+test('a person is asked, sees the file, and gets what they said', async () => {
+  const answers = ['shop', '1.36.4', ...host('10.0.0.1'), ...host('10.0.0.2', 'ops'), '', false, true]
+  const { code, stdout, files, asked } = await hyperkube('init', {}, { answers })
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: '/home/me/.config/hyperkube/keys/shop.key\ncluster.identity\ncluster.yml\n',
+  })
+  expect(asked.join('\n')).toMatchInlineSnapshot(`
+    "A new cluster. Ctrl-C leaves, and nothing is written.
+    What is the cluster called?
+    Which version of Kubernetes?
+    Machine 1: its address?
+    As whom does ssh log in at 10.0.0.1?
+    What is 10.0.0.1 for?
+    Machine 2: its address? Nothing, if there are no more.
+    As whom does ssh log in at 10.0.0.2?
+    What is 10.0.0.2 for?
+    Machine 3: its address? Nothing, if there are no more.
+    Pods get addresses in 10.244.0.0/16, services in 10.96.0.0/16. Are these in use around your machines?
+    cluster.yml
+    # A Kubernetes cluster, as hyperkube builds and keeps it. Commit this file.
+    # hyperkube validate      says what is wrong with it, and where
+    # hyperkube schema --help says how an editor learns to complete it
+    # Every setting: docs/reference/cluster.md in the sources of hyperkube
+    apiVersion: hyperkube.dev/v1
+    kind: Cluster
+    metadata:
+      name: shop
+    spec:
+      kubernetes: 1.36.4
+      hosts:
+        - name: cp1
+          address: 10.0.0.1
+          roles:
+            - control-plane
+            - worker
+          ssh:
+            user: root
+        - name: w1
+          address: 10.0.0.2
+          roles:
+            - worker
+          ssh:
+            user: ops
+
+    Write cluster.yml, and make the cluster’s identity?
+    These are the files:"
+  `)
+  expect(asked.join('\n')).toContain(files.get('cluster.yml'))
+  expect((await hyperkube('validate', Object.fromEntries(files))).code).toBe(0)
+})
+
+test('a name that was given is not asked for', async () => {
+  const { asked } = await hyperkube('init --name shop', {}, { answers: [] })
+  expect(asked.slice(1)).toEqual(['Which version of Kubernetes?'])
+})
+
+test('a wrong answer is refused at once, in the words of the file’s own check', async () => {
+  const answers = [
+    ...['The Shop', 'shop', ''],
+    ...['', '10.0.0.1/8', ...host('10.0.0.1', '', 'worker')],
+    ...['', '10.0.0.1', ...host('10.0.0.2', '', 'control-plane'), ''],
+  ]
+  const { code, asked } = await hyperkube('init', {}, { answers })
+  expect(code).toBe(130)
+  expect(asked.slice(1).filter((line) => !line.includes('?'))).toEqual([
+    'The Shop: must be a DNS label: lower-case letters, digits and dashes',
+    ': a cluster needs a control plane',
+    '10.0.0.1/8: must be an IP address or a host name',
+    ': a cluster needs a control plane',
+    '10.0.0.1: this machine is in the cluster already',
+  ])
+})
+
+test('networks are asked for when they clash, until they do not', async () => {
+  const networks = ['10.0.0.0/8', '172.16.0.1/16', '172.16.0.0/16', '10.42.0.0/16', '']
+  const answers = ['', '', ...host('10.0.0.1'), '', true, ...networks, true]
+  const { code, files, asked } = await hyperkube('init', {}, { answers })
+  expect(code).toBe(0)
+  expect(files.get('cluster.yml')).toContain('    pods: 10.42.0.0/16\n    services: 172.16.0.0/16\n')
+  expect(asked).toContain('172.16.0.1/16: this is an address inside a network')
+  expect(asked.find((line) => line.startsWith('These networks do not fit'))).toContain(
+    '10.0.0.1 lies in the pods network 10.0.0.0/8',
+  )
+})
+
+test('networks that clash by themselves need no confession', async () => {
+  const answers = ['', '', ...host('10.244.0.1'), '', '192.168.0.0/16', '', true]
+  const { code, files, asked } = await hyperkube('init', {}, { answers })
+  expect(code).toBe(0)
+  expect(asked.join('\n')).not.toContain('Are these in use')
+  expect(files.get('cluster.yml')).toContain('    pods: 192.168.0.0/16\n    services: 10.96.0.0/16\n')
+})
+
+test('an interruption at any question ends it with 130, and nothing is written', async () => {
+  const answers = ['shop', '1.37.1', ...host('10.0.0.1'), '', false, true]
+  for (let count = 0; count < answers.length; count++) {
+    const ran = await hyperkube('init', {}, { answers: answers.slice(0, count) })
+    expect(ran).toMatchObject({ code: 130, stdout: '', files: new Map() })
+  }
+})
+
+test('who does not want the file gets none', async () => {
+  const answers = ['shop', '', ...host('10.0.0.1'), '', false, false]
+  expect(await hyperkube('init', {}, { answers })).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: '',
+    files: new Map(),
+  })
+})
+
+test('a name whose key exists ends it before more is asked', async () => {
+  const files = { '/home/me/.config/hyperkube/keys/shop.key': 'mine' }
+  const { code, asked } = await hyperkube('init', files, { answers: ['shop', 'never'] })
+  expect({ code, last: asked.at(-1) }).toEqual({ code: 1, last: 'What is the cluster called?' })
+})
