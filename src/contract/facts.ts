@@ -31,9 +31,11 @@ const linux = z.strictObject({
   os: z.literal('linux'),
   ...common,
   distribution: z.strictObject({ id: z.string(), version: z.string(), name: z.string() }),
+  /** Whether the host is a container: its kernel, and some of its settings, then belong to another machine. */
+  container: z.boolean(),
   kernel: z.strictObject({
     release: z.string(),
-    /** Whether modules can be loaded at all; in a container they cannot. */
+    /** Whether modules can be loaded at all. */
     modules: z.boolean(),
     overlay: z.boolean(),
     vxlan: z.boolean(),
@@ -46,6 +48,10 @@ const linux = z.strictObject({
     version: z.union([z.literal(1), z.literal(2)]),
     controllers: z.array(z.string()),
   }),
+  /** Those that are there of the programs which components call: nft, iptables, conntrack, mount. */
+  programs: z.array(z.string()),
+  /** Services that bear the name of one of ours and are not of our making. */
+  foreignServices: z.array(z.string()),
   /** Capabilities that root has not, as in some containers. */
   missingCapabilities: z.array(z.string()),
   swap: z.boolean(),

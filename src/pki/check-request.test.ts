@@ -6,7 +6,7 @@ import { makeAuthority } from './authority.ts'
 import { day } from './lifetime.ts'
 import { makeRequest } from './request.ts'
 import { signRequest } from './sign.ts'
-import type { Wish } from './wish.ts'
+import type { Wish } from '../contract/wish.ts'
 import { loadX509 } from './x509.ts'
 
 const now = new Date()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { embeddedKubeconfig, kubeconfig } from './kubeconfig.ts'
 import { Secret } from './secret.ts'
 
@@ -7,7 +7,7 @@ const access = { cluster: 'shop', server: 'https://10.0.0.1:6443', user: 'kubele
 
 test('names files and holds no secret', () => {
   const files = { authority: '/pki/ca.crt', certificate: '/pki/kubelet.crt', privateKey: '/pki/kubelet.key' }
-  expect(kubeconfig(access, files)).toMatchInlineSnapshot(`
+  expect(stringify(kubeconfig(access, files))).toMatchInlineSnapshot(`
     "apiVersion: v1
     kind: Config
     clusters:
@@ -45,7 +45,7 @@ test('with everything in it, it is a secret itself', () => {
 
 test('names that mean something in YAML stay names', () => {
   const files = { authority: 'C:\\pki\\ca.crt', certificate: '# no', privateKey: 'yes: "it" is' }
-  expect(parse(kubeconfig({ ...access, cluster: 'on' }, files))).toMatchObject({
+  expect(parse(stringify(kubeconfig({ ...access, cluster: 'on' }, files)))).toMatchObject({
     clusters: [{ name: 'on', cluster: { 'certificate-authority': 'C:\\pki\\ca.crt' } }],
     users: [{ user: { 'client-certificate': '# no', 'client-key': 'yes: "it" is' } }],
   })

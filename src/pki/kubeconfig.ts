@@ -6,6 +6,7 @@ export interface Access {
   readonly cluster: string
   /** https://HOST:PORT. */
   readonly server: string
+  /** What the reader calls itself in the file; who it is to the API its certificate says. */
   readonly user: string
 }
 
@@ -23,8 +24,10 @@ export interface Credentials {
   readonly privateKey: Secret
 }
 
-/** For a component on a host: it names files, holds no secret, and stays the same when they are renewed. */
-export function kubeconfig(access: Access, files: CredentialFiles): string {
+/**
+ * For a component on a host, as a document: it names files, holds no secret, and stays the same when they are renewed.
+ */
+export function kubeconfig(access: Access, files: CredentialFiles): object {
   return document(
     access,
     { 'certificate-authority': files.authority },
@@ -34,7 +37,7 @@ export function kubeconfig(access: Access, files: CredentialFiles): string {
 
 /** For a person: one file with all in it, and therefore a secret. */
 export function embeddedKubeconfig(access: Access, credentials: Credentials): Secret {
-  const text = document(
+  const config = document(
     access,
     { 'certificate-authority-data': base64(credentials.authority) },
     {
@@ -42,14 +45,14 @@ export function embeddedKubeconfig(access: Access, credentials: Credentials): Se
       'client-key-data': base64(credentials.privateKey.reveal()),
     },
   )
-  return new Secret(`kubeconfig of ${access.user}`, text)
+  return new Secret(`kubeconfig of ${access.user}`, stringify(config, { lineWidth: 0 }))
 }
 
 type Fields = Readonly<Record<string, string>>
 
-function document({ cluster, server, user }: Access, authority: Fields, credentials: Fields): string {
+function document({ cluster, server, user }: Access, authority: Fields, credentials: Fields): object {
   const context = `${user}@${cluster}`
-  const config = {
+  return {
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name: cluster, cluster: { server, ...authority } }],
@@ -57,7 +60,6 @@ function document({ cluster, server, user }: Access, authority: Fields, credenti
     contexts: [{ name: context, context: { cluster, user } }],
     'current-context': context,
   }
-  return stringify(config, { lineWidth: 0 })
 }
 
 function base64(content: string | Uint8Array): string {

@@ -10,7 +10,7 @@ import { inspectCertificate } from './inspect.ts'
 import { day, year } from './lifetime.ts'
 import { makeRequest } from './request.ts'
 import { signRequest } from './sign.ts'
-import type { Wish } from './wish.ts'
+import type { Wish } from '../contract/wish.ts'
 
 const now = new Date()
 const kubernetes = await makeAuthority('kubernetes', 30 * year, now)

@@ -8,7 +8,7 @@ import { isValid, validityFrom, within } from './lifetime.ts'
 import { type Random, systemRandom } from './random.ts'
 import { serialNumber } from './serial.ts'
 import { nameOf, namesExtension } from './subject.ts'
-import { type Wish, wish as wishSchema } from './wish.ts'
+import { type Wish, wish as wishSchema } from '../contract/wish.ts'
 import { loadX509, type X509 } from './x509.ts'
 
 /**

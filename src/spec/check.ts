@@ -3,6 +3,7 @@ import type { Finding } from '../contract/finding.ts'
 import { isNetwork, overlap, rangeOf } from './cidr.ts'
 import type { Cluster } from './cluster.ts'
 import type { Path } from './document.ts'
+import { etcdHosts } from './etcd-hosts.ts'
 
 /** What is wrong with a cluster whose every field is right in itself. */
 export type Problem = Pick<Finding, 'code' | 'severity' | 'message' | 'hint'> & { readonly path: Path }
@@ -21,6 +22,7 @@ const rules: readonly Rule[] = [
   roomForNodes,
   roomForPods,
   nodePorts,
+  proxyPasswords,
 ]
 
 /** Those who know more than the file itself says bring rules of their own. */
@@ -60,12 +62,6 @@ function controlPlanes({ spec }: Cluster): Problem[] {
   return [
     problem('SPEC_NO_CONTROL_PLANE', path, 'no host has the role control-plane', 'roles: [control-plane]'),
   ]
-}
-
-/** Hosts with the role etcd are its members; without any, the control planes are. */
-function etcdHosts({ spec }: Cluster): Cluster['spec']['hosts'] {
-  const dedicated = spec.hosts.filter(({ roles }) => roles.includes('etcd'))
-  return dedicated.length > 0 ? dedicated : spec.hosts.filter(({ roles }) => roles.includes('control-plane'))
 }
 
 function etcdMembers(cluster: Cluster): Problem[] {
@@ -186,4 +182,15 @@ function nodePorts({ spec }: Cluster): Problem[] {
   const path = ['spec', 'network', 'nodePorts']
   if (first >= 1 && last <= 65_535 && first < last) return []
   return [problem('SPEC_WRONG_VALUE', path, 'must be two ports, the lower one first')]
+}
+
+/** A unit's environment is for every user of the host to read. */
+function proxyPasswords({ spec }: Cluster): Problem[] {
+  return (['http', 'https'] as const).flatMap((name) => {
+    const url = URL.parse(spec.proxy?.[name] ?? '')
+    if (url === null || (url.username === '' && url.password === '')) return []
+    const path = ['spec', 'proxy', name]
+    const message = 'must not hold a user or a password: everybody on the hosts could read them'
+    return [problem('SPEC_PROXY_PASSWORD', path, message, 'let the hosts through the proxy by their address')]
+  })
 }

@@ -29,3 +29,9 @@ export function isNetwork(text: string): boolean {
   const [address = ''] = text.split('/')
   return rangeOf(address).first === rangeOf(text).first
 }
+
+/** The address at a place in a network: the first one is 1. */
+export function addressAt(network: string, place: number): string {
+  const at = rangeOf(network).first + BigInt(place)
+  return network.includes(':') ? Address6.fromBigInt(at).correctForm() : Address4.fromBigInt(at).correctForm()
+}

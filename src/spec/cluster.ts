@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { components } from './components.ts'
 import { host, ssh } from './host.ts'
 import { network } from './network.ts'
-import { address, dnsLabel, kubernetesVersion, port, secretReference } from './scalars.ts'
+import { address, dnsLabel, kubernetesVersion, port, secretReference, windowsDirectory } from './scalars.ts'
 
 export const apiVersion = 'hyperkube.dev/v1'
 
@@ -72,6 +72,14 @@ const rollout = z
   })
   .meta({ id: 'Rollout', description: 'How fast changes go through the cluster.' })
 
+const windows = z
+  .strictObject({
+    baseDirectory: windowsDirectory
+      .default('C:\\hyperkube')
+      .meta({ description: 'Where hyperkube keeps what is its own on a host.' }),
+  })
+  .meta({ id: 'Windows', description: 'Settings of all Windows hosts.' })
+
 export const cluster = z
   .strictObject({
     apiVersion: z.literal(apiVersion, `must be ${apiVersion}`),
@@ -93,6 +101,7 @@ export const cluster = z
         .meta({ description: 'external: nodes wait for a cloud controller manager of yours.' }),
       proxy: proxy.optional(),
       rollout: rollout.prefault({}),
+      windows: windows.prefault({}),
     }),
   })
   .meta({ id: 'Cluster', title: 'hyperkube cluster.yml', description: 'One cluster.' })

@@ -96,6 +96,28 @@ test('a host may differ from the cluster, as far as it has room', () => {
   ])
 })
 
+test('Windows hosts have a directory of ours, where a person wants it', () => {
+  const baseDirectory = (more: string) =>
+    readCluster({ file: 'cluster.yml', text: good + more }).cluster?.spec.windows.baseDirectory
+  expect(baseDirectory('')).toBe('C:\\hyperkube')
+  expect(baseDirectory(String.raw`  windows: { baseDirectory: D:\apps\k8s-1.x }`)).toBe('D:\\apps\\k8s-1.x')
+})
+
+test.each([
+  'C:\\Program Files\\hyperkube',
+  'C:\\',
+  'C:hyperkube',
+  'C:/hyperkube',
+  '/opt/hyperkube',
+  '\\\\server\\share',
+  'C:\\hyperkube\\..\\Windows',
+  'C:\\hyperkube\\',
+])('%s is no directory for it', (directory) => {
+  expect(told(`${good}  windows: { baseDirectory: '${directory}' }`)).toEqual([
+    String.raw`14:29 error spec.windows.baseDirectory: must be an absolute path of Windows without spaces, such as C:\hyperkube`,
+  ])
+})
+
 test.each([
   ['nothing', ''],
   ['only a comment', '# later\n'],
@@ -116,4 +138,10 @@ test.each([
   const { cluster, findings } = readCluster({ file: 'cluster.yml', text })
   expect(cluster).toBeUndefined()
   expect(findings.length).toBeGreaterThan(0)
+})
+
+test('a password in the address of a proxy is refused, and not repeated', () => {
+  const [finding = ''] = told(`${good}  proxy: { http: 'http://me:hunter2@proxy.example.com:3128' }`)
+  expect(finding).toContain('spec.proxy.http: must not hold a user or a password')
+  expect(finding).not.toContain('hunter2')
 })

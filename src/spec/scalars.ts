@@ -55,6 +55,14 @@ export const taint = z
 
 export const absolutePath = z.string().regex(/^(\/|[A-Za-z]:[\\/])/, 'must be an absolute path')
 
+/** What is run from it is named in command lines, where a space would end the name. */
+export const windowsDirectory = z
+  .string()
+  .regex(
+    /^[A-Za-z]:(\\[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*)+$/,
+    'must be an absolute path of Windows without spaces, such as C:\\hyperkube',
+  )
+
 export const quantity = z
   .string('must be a quantity such as 500m or 1Gi; quote plain numbers')
   .regex(/^\d+(\.\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/, 'must be a quantity such as 500m or 1Gi')

@@ -6,6 +6,8 @@ import { text } from './scalars.ts'
 export interface HostFacts {
   readonly name: string
   readonly windows: boolean
+  /** It says itself where the others find it. */
+  readonly addressed: boolean
 }
 
 /** What rules must know of the rest of the file. */
@@ -80,7 +82,11 @@ function hostFacts(nodes: readonly unknown[]): HostFacts[] {
   return nodes.map((node, index) => {
     const label = labels[index]
     const own = label !== undefined && labels.indexOf(label) === index ? label : undefined
-    return { name: own ?? freeName(prefixOf(node), taken, counts), windows: looksLikeWindows(node) }
+    return {
+      name: own ?? freeName(prefixOf(node), taken, counts),
+      windows: looksLikeWindows(node),
+      addressed: textAt(node, ['internal_address']) !== undefined,
+    }
   })
 }
 

@@ -31,8 +31,15 @@ const type = backend('backend', z.enum(['vxlan', 'host-gw']), 'vxlan')
 const vni = backend('vni', number.pipe(z.int('must be a whole number').min(1).max(16_777_215)), 4096)
 const vxlanPort = backend('port', number.pipe(port), 4789)
 
-const iface: Rule = ({ value }) =>
-  parsed(text, value, (name) => take(['spec', 'components', 'flanneld', 'args', 'iface'], name))
+/** A host that says where the others find it has said by that which interface it is. */
+const iface: Rule = ({ value, facts }) =>
+  parsed(text, value, (name) => {
+    const puts = facts.hosts.flatMap(({ addressed }, index) =>
+      addressed ? [] : [{ path: ['spec', 'hosts', index, 'interface'], value: name }],
+    )
+    if (puts.length === 0) return drop('every host has an internal address')
+    return { told: { verdict: 'mapped', to: 'spec.hosts[].interface' }, puts }
+  })
 
 const mtu: Rule = ({ value, facts }: Seen) => {
   if (text.safeParse(value).data === '0') return drop('is left to flannel, as it is here')

@@ -254,7 +254,7 @@ test('every key of a large file is accounted for', () => {
       "unsupported: 78:5 services.kubeproxy.extra_args_array -> a flag has one value here; join them in components.kubeProxy.args where the flag takes a list",
       "unsupported: 80:3 network.plugin -> flannel is written, which enforces no NetworkPolicy; set network.plugin to none to bring a plugin of your own",
       "mapped: 81:3 network.mtu -> spec.network.flannel.mtu",
-      "mapped: 83:5 network.options.canal_iface -> spec.components.flanneld.args.iface",
+      "mapped: 83:5 network.options.canal_iface -> spec.hosts[].interface",
       "mapped: 84:5 network.options.canal_flannel_backend_type -> spec.network.flannel.backend",
       "mapped: 85:5 network.options.canal_flannel_backend_port -> spec.network.flannel.port",
       "dropped: 86:5 network.options.flannel_backend_vni -> only counts with the plugin flannel",
@@ -319,6 +319,7 @@ test('a large file becomes a whole cluster, without its secrets', () => {
             - etcd
           ssh:
             user: ops
+          interface: eth1
         - name: cp1
           address: 203.0.113.13
           roles:
@@ -326,6 +327,7 @@ test('a large file becomes a whole cluster, without its secrets', () => {
             - etcd
           ssh:
             user: ops
+          interface: eth1
         - name: w1
           address: 203.0.113.21
           nodeName: 203.0.113.21
@@ -333,6 +335,7 @@ test('a large file becomes a whole cluster, without its secrets', () => {
             - worker
           ssh:
             user: ops
+          interface: eth1
       ssh:
         key: ~/.ssh/shop
         bastion:
@@ -374,9 +377,6 @@ test('a large file becomes a whole cluster, without its secrets', () => {
         kubeProxy:
           args:
             v: "2"
-        flanneld:
-          args:
-            iface: eth1
       security:
         podSecurity: restricted
         audit:

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { componentPlan } from './component-plan.ts'
+import type { Format } from './versioned.ts'
+
+const taint = z.strictObject({
+  key: z.string(),
+  value: z.string(),
+  effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
+})
+
+const nodePlan = z.strictObject({
+  apiVersion: z.literal('hyperkube.dev/v1'),
+  kind: z.literal('NodePlan'),
+  cluster: z.strictObject({ name: z.string(), id: z.uuid() }),
+  host: z.string(),
+  /** Where the other hosts find it. */
+  address: z.string(),
+  os: z.enum(['linux', 'windows']),
+  arch: z.enum(['amd64', 'arm64']),
+  roles: z.array(z.enum(['control-plane', 'etcd', 'worker'])),
+  /** The host as Kubernetes sees it; a host that is a member of etcd alone is no node. */
+  node: z
+    .strictObject({
+      name: z.string(),
+      labels: z.record(z.string(), z.string()),
+      taints: z.array(taint),
+    })
+    .optional(),
+  /** In the order in which they are set up. */
+  components: z.array(componentPlan),
+})
+
+/** What shall be on one host: all of it, and nothing but data. */
+export type NodePlan = z.infer<typeof nodePlan>
+
+export const nodePlanFormat: Format<NodePlan> = {
+  kind: 'NodePlan',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: nodePlan },
+  older: [],
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { findingSchema } from './finding.ts'
+import { factsFormat } from './facts.ts'
+import { nodePlanFormat } from './node-plan.ts'
+import { op } from './op.ts'
+import { stage } from './stage.ts'
+import type { Format } from './versioned.ts'
+
+const claim = z.strictObject({
+  holder: z.string().min(1),
+  /** A request with an older one than the agent has seen is refused. */
+  generation: z.int().min(1),
+})
+
+const plan = nodePlanFormat.newest.schema
+
+/** By the name that a plan gives it, in base64. */
+const secrets = z.record(z.string(), z.base64())
+
+const ask = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('facts') }),
+  /** What would be done, were the plan applied. */
+  z.strictObject({ type: z.literal('diff'), plan }),
+  z.strictObject({ type: z.literal('claim'), claim }),
+  z.strictObject({ type: z.literal('release'), claim }),
+  /** Makes the keys that are missing, and answers with a request for each certificate that is due. */
+  z.strictObject({ type: z.literal('certificate-requests'), claim, plan }),
+  /** Takes a host through its plan, up to and with a stage. The run goes on when the connection is lost. */
+  z.strictObject({
+    type: z.literal('apply'),
+    claim,
+    run: z.uuid(),
+    through: stage,
+    plan,
+    secrets,
+    /** PEM, by the path of the certificate's file. */
+    certificates: z.record(z.string(), z.string()),
+  }),
+  /** The events of a run, from one on. */
+  z.strictObject({ type: z.literal('attach'), run: z.uuid(), from: z.int().min(1) }),
+])
+
+const request = z.strictObject({
+  apiVersion: z.literal('hyperkube.dev/v1'),
+  kind: z.literal('AgentRequest'),
+  ask,
+})
+/** What an operator's side asks of the agent of a host. */
+export type AgentRequest = z.infer<typeof request>
+
+export const requestFormat: Format<AgentRequest> = {
+  kind: 'AgentRequest',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: request },
+  older: [],
+}
+
+const answer = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('facts'), facts: factsFormat.newest.schema }),
+  z.strictObject({ type: z.literal('diff'), ops: z.array(op), findings: z.array(findingSchema) }),
+  z.strictObject({ type: z.literal('claimed'), claim }),
+  z.strictObject({ type: z.literal('released') }),
+  z.strictObject({
+    type: z.literal('certificate-requests'),
+    /** PEM, by the path of the certificate's file. */
+    requests: z.record(z.string(), z.string()),
+  }),
+  z.strictObject({ type: z.literal('running'), run: z.uuid() }),
+  z.strictObject({
+    type: z.literal('refused'),
+    code: z.string(),
+    message: z.string(),
+    hint: z.string().optional(),
+    /** Who holds the claim, when that is why. */
+    holder: claim.optional(),
+  }),
+])
+
+const response = z.strictObject({
+  apiVersion: z.literal('hyperkube.dev/v1'),
+  kind: z.literal('AgentResponse'),
+  answer,
+})
+export type AgentResponse = z.infer<typeof response>
+
+export const responseFormat: Format<AgentResponse> = {
+  kind: 'AgentResponse',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: response },
+  older: [],
+}

@@ -1,0 +1,71 @@
+import { stringify } from 'yaml'
+import { Secret } from '../pki/secret.ts'
+import type { Identity } from './identity.ts'
+
+/** Who one is to a registry of images. The password is the name of a secret. */
+export interface RegistryLogin {
+  readonly host: string
+  readonly username: string
+  readonly password: string
+}
+
+/**
+ * The contents of every file of a cluster that is secret as a whole, by the name under which a plan refers to it. A
+ * login whose password the identity does not have is left out.
+ */
+export function secretFiles(
+  identity: Identity,
+  logins: readonly RegistryLogin[],
+): ReadonlyMap<string, Secret> {
+  const { authorities, serviceAccount, encryptionKey } = identity
+  const fixed: Readonly<Record<string, Secret>> = {
+    'service-account-key': serviceAccount.privateKey,
+    'kubernetes-authority-key': authorities.kubernetes.privateKey,
+    'etcd-authority-key': authorities.etcd.privateKey,
+    'front-proxy-authority-key': authorities.frontProxy.privateKey,
+    'encryption-configuration': encryptionConfiguration(encryptionKey),
+  }
+  const registries = logins.flatMap(({ host, username, password }) => {
+    const secret = Object.hasOwn(identity.secrets, password) ? identity.secrets[password] : undefined
+    return secret === undefined
+      ? []
+      : [[registryLoginName(host), registryLogin(host, username, secret)] as const]
+  })
+  return new Map([...Object.entries(fixed), ...registries])
+}
+
+export function registryLoginName(host: string): string {
+  return `registry-login/${host}`
+}
+
+/** Secrets and ConfigMaps are sealed from the first minute; what was written before can still be read. */
+function encryptionConfiguration(key: Secret): Secret {
+  const document = {
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'EncryptionConfiguration',
+    resources: [
+      {
+        resources: ['secrets', 'configmaps'],
+        providers: [
+          { secretbox: { keys: [{ name: 'key1', secret: Buffer.from(key.reveal()).toString('base64') }] } },
+          { identity: {} },
+        ],
+      },
+    ],
+  }
+  return new Secret('encryption configuration', stringify(document))
+}
+
+/** A piece of containerd's configuration. JSON's way to write text is one of TOML's too. */
+function registryLogin(host: string, username: string, password: Secret): Secret {
+  const table = `plugins.'io.containerd.cri.v1.images'.registry.configs.${JSON.stringify(host)}.auth`
+  const lines = [
+    'version = 3',
+    '',
+    `[${table}]`,
+    `  username = ${JSON.stringify(username)}`,
+    `  password = ${JSON.stringify(password.revealText())}`,
+    '',
+  ]
+  return new Secret(`login of ${host}`, lines.join('\n'))
+}
