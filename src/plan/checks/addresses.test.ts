@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { findingsOf, hosts } from './fixtures.ts'
+
+const lo = { interface: 'lo', address: '127.0.0.1', prefix: 8 }
+const others = hosts.slice(0, 2)
+
+test('an interface of cluster.yml must be there', () => {
+  const line = '- { name: w1, address: 203.0.113.1, interface: eth7, roles: [worker] }'
+  expect(findingsOf({ hosts: [...others, line] })).toEqual([
+    {
+      code: 'HOST_NO_INTERFACE',
+      severity: 'error',
+      message: 'the host has no interface eth7 with an address; it has eth0',
+      hint: 'interface: eth0',
+      path: 'spec.hosts[2].interface',
+      host: 'w1',
+    },
+  ])
+})
+
+test('a host that is named by its name needs an address on its default interface', () => {
+  const line = '- { name: w1, address: w1.example.com, roles: [worker] }'
+  const ipv6 = { interface: 'eth0', address: '2001:db8::1', prefix: 64 }
+  expect(findingsOf({ hosts: [...others, line] })).toEqual([])
+  const found = findingsOf({ hosts: [...others, line], facts: { w1: { linux: { addresses: [lo, ipv6] } } } })
+  expect(found).toMatchObject([
+    {
+      code: 'HOST_NO_ADDRESS',
+      message: 'eth0 has no IPv4 address, so the others do not know where to find the host',
+    },
+  ])
+})
+
+test('an address behind which the host is hidden is not its own', () => {
+  const line = '- { name: w1, address: 203.0.113.7, roles: [worker] }'
+  const addresses = [
+    lo,
+    { interface: 'eth1', address: '192.168.7.2', prefix: 24 },
+    { interface: 'eth0', address: '192.168.1.2', prefix: 24 },
+  ]
+  const found = findingsOf({ hosts: [...others, line], facts: { w1: { linux: { addresses } } } })
+  expect(found).toMatchObject([
+    { code: 'HOST_ADDRESS_NOT_THERE', severity: 'error', hint: 'internalAddress: 192.168.1.2', host: 'w1' },
+  ])
+})
+
+test('an IPv6 address may be written in another way', () => {
+  const line = '- { name: w1, address: "2001:DB8:0::1", roles: [worker] }'
+  const addresses = [lo, { interface: 'eth0', address: '2001:db8::1', prefix: 64 }]
+  expect(findingsOf({ hosts: [...others, line], facts: { w1: { linux: { addresses } } } })).toEqual([])
+})
+
+test('nobody finds a host by the address that means oneself', () => {
+  const line = '- { name: w1, address: 127.0.0.1, roles: [worker] }'
+  const addresses = [lo, { interface: 'eth0', address: '192.168.1.2', prefix: 24 }]
+  const found = findingsOf({ hosts: [...others, line], facts: { w1: { linux: { addresses } } } })
+  expect(found).toMatchObject([{ code: 'HOST_NO_ADDRESS', hint: 'internalAddress: 192.168.1.2' }])
+})

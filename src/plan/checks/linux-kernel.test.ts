@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import type { LinuxFacts } from '../scene.ts'
+import { briefly, findingsOf } from './fixtures.ts'
+
+const kernel: LinuxFacts['kernel'] = {
+  release: '6.1.0',
+  modules: true,
+  overlay: true,
+  vxlan: true,
+  bridge: true,
+  bridgeNetfilter: true,
+  nftables: true,
+  iptables: true,
+}
+const everywhere = (linux: Partial<LinuxFacts>) => ({ etcd1: { linux }, w1: { linux } })
+
+test('services are started by systemd, on every host', () => {
+  const linux = { init: { name: 'openrc', version: '0.55' } }
+  expect(briefly({ facts: everywhere(linux) })).toEqual([
+    'etcd1 error HOST_NO_SYSTEMD',
+    'w1 error HOST_NO_SYSTEMD',
+  ])
+})
+
+test('only nodes need what containers need of a kernel', () => {
+  const linux = { kernel: { ...kernel, overlay: false, bridge: false, vxlan: false } }
+  const messages = findingsOf({ facts: everywhere(linux) }).map(({ host, message }) => `${host}: ${message}`)
+  expect(messages).toEqual([
+    'w1: the kernel 6.1.0 has no overlay, which layers of images need',
+    'w1: the kernel 6.1.0 has no bridge, which the pods of a host need',
+    'w1: the kernel 6.1.0 has no vxlan, which packets between hosts need',
+  ])
+})
+
+test.each([
+  ['network: { flannel: { backend: host-gw } }', false],
+  ['network: { plugin: none }', true],
+])('what the network does not use may be missing: %s', (network, noBridge) => {
+  const linux = { kernel: { ...kernel, vxlan: false, ...(noBridge ? { bridge: false } : {}) } }
+  // With Windows hosts the network has no choice.
+  const lines = ['- { name: cp1, address: 10.0.0.11, roles: [control-plane] }']
+  expect(findingsOf({ spec: [network], hosts: lines, facts: { cp1: { linux } } })).toEqual([])
+})
+
+test('version 1 of cgroups is borne for now', () => {
+  const controllers = ['cpu', 'cpuacct', 'cpuset', 'memory', 'pids']
+  expect(briefly({ facts: everywhere({ cgroup: { version: 1, controllers } }) })).toEqual([
+    'w1 warning HOST_CGROUP_V1',
+  ])
+})
+
+test('controllers that are missing are named together', () => {
+  const cgroup = { version: 2 as const, controllers: ['cpu', 'io'] }
+  expect(findingsOf({ facts: everywhere({ cgroup }) })).toMatchObject([
+    {
+      code: 'HOST_CGROUP_CONTROLLER',
+      severity: 'error',
+      message: 'the cgroups of the host lack cpuset, memory, pids, without which the kubelet does not start',
+      host: 'w1',
+    },
+  ])
+})
+
+test('swap and SELinux are told to nodes', () => {
+  expect(briefly({ facts: everywhere({ swap: true }) })).toEqual(['w1 warning HOST_SWAP'])
+  expect(briefly({ facts: everywhere({ selinux: 'enforcing' }) })).toEqual(['w1 warning HOST_SELINUX'])
+  expect(briefly({ facts: everywhere({ selinux: 'permissive' }) })).toEqual([])
+})

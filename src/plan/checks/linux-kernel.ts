@@ -1,0 +1,83 @@
+import { isNode } from '../scene.ts'
+import { error, type LinuxCheck, warning } from './check.ts'
+
+export const initSystem: LinuxCheck = (subject) => {
+  const { name } = subject.system.init
+  if (name === 'systemd') return []
+  const message = `${name} starts the services of the host, not systemd`
+  return [error(subject, 'HOST_NO_SYSTEMD', message, { hint: 'use a distribution with systemd' })]
+}
+
+/** What the kernel must be able to do for containers and their network. */
+export const kernelFeatures: LinuxCheck = (subject) => {
+  if (!isNode(subject)) return []
+  const { cluster, system } = subject
+  const { plugin, flannel } = cluster.spec.network
+  const needed = [
+    { feature: 'overlay', use: 'layers of images', component: 'containerd' },
+    ...(plugin === 'flannel'
+      ? [{ feature: 'bridge', use: 'the pods of a host', component: 'flanneld' } as const]
+      : []),
+    ...(plugin === 'flannel' && flannel.backend === 'vxlan'
+      ? [{ feature: 'vxlan', use: 'packets between hosts', component: 'flanneld' } as const]
+      : []),
+  ] as const
+  return needed
+    .filter(({ feature }) => !system.kernel[feature])
+    .map(({ feature, use, component }) => {
+      const message = `the kernel ${system.kernel.release} has no ${feature}, which ${use} need`
+      const where = system.container ? ' on the machine around the container' : ''
+      const hint = `modprobe ${feature}${where}; if that fails, install the modules of the kernel`
+      return error(subject, 'HOST_KERNEL_FEATURE', message, { hint, component })
+    })
+}
+
+/** How the kernel shares out memory and processors. */
+export const cgroups: LinuxCheck = (subject) => {
+  if (!isNode(subject)) return []
+  const { version, controllers } = subject.system.cgroup
+  const missing = ['cpu', 'cpuset', 'memory', 'pids'].filter((name) => !controllers.includes(name))
+  const component = 'kubelet'
+  return [
+    ...(version === 2
+      ? []
+      : [
+          warning(
+            subject,
+            'HOST_CGROUP_V1',
+            'the host has version 1 of cgroups, which the kubelet bears only for now',
+            {
+              hint: 'systemd.unified_cgroup_hierarchy=1 on the command line of the kernel, then reboot',
+              component,
+            },
+          ),
+        ]),
+    ...(missing.length === 0
+      ? []
+      : [
+          error(
+            subject,
+            'HOST_CGROUP_CONTROLLER',
+            `the cgroups of the host lack ${missing.join(', ')}, without which the kubelet does not start`,
+            {
+              hint: `${missing.map((name) => `cgroup_enable=${name}`).join(' ')} on the command line of the kernel, then reboot`,
+              component,
+            },
+          ),
+        ]),
+  ]
+}
+
+export const swap: LinuxCheck = (subject) => {
+  if (!isNode(subject) || !subject.system.swap) return []
+  const message = 'the host has swap: pods get none of it, and the figures of its memory mislead'
+  const hint = 'swapoff -a, and take it out of /etc/fstab'
+  return [warning(subject, 'HOST_SWAP', message, { hint, component: 'kubelet' })]
+}
+
+export const selinux: LinuxCheck = (subject) => {
+  if (!isNode(subject) || subject.system.selinux !== 'enforcing') return []
+  const message = 'SELinux is enforcing: containers start only with the policy that is made for them'
+  const hint = 'dnf install container-selinux'
+  return [warning(subject, 'HOST_SELINUX', message, { hint, component: 'containerd' })]
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { findingsOf } from './fixtures.ts'
+
+function withAddress(name: string, address: string, prefix: number, plugin = 'flannel') {
+  const addresses = [
+    { interface: 'eth0', address: '10.0.0.21', prefix: 24 },
+    { interface: name, address, prefix },
+  ]
+  return findingsOf({ spec: [`network: { plugin: ${plugin} }`], facts: { w1: { linux: { addresses } } } })
+}
+
+test('a network of the host must not be one of the cluster', () => {
+  expect(withAddress('eth1', '10.244.7.9', 24)).toEqual([
+    {
+      code: 'HOST_NETWORK_OVERLAP',
+      severity: 'error',
+      message: 'eth1 with 10.244.7.9/24 overlaps the network of pods, 10.244.0.0/16',
+      hint: 'give spec.network.pods a network that no host is in',
+      path: 'spec.network.pods',
+      host: 'w1',
+    },
+  ])
+  expect(withAddress('eth1', '10.96.255.255', 32)).toMatchObject([{ path: 'spec.network.services' }])
+})
+
+test.each([
+  ['10.64.0.1', 10],
+  ['10.0.0.1', 8],
+])('a larger network around both of the cluster’s overlaps them: %s/%i', (address, prefix) => {
+  const paths = withAddress('eth1', address, prefix).map(({ path }) => path)
+  expect(paths).toContain('spec.network.services')
+})
+
+test.each([
+  ['eth1', '10.243.255.255', 32],
+  ['eth1', '10.245.0.0', 16],
+  ['eth1', '2001:db8::1', 64],
+  ['lo', '10.244.0.1', 32],
+  ['cni0', '10.244.1.1', 24],
+  ['flannel.4096', '10.244.1.0', 32],
+  ['veth12ab34cd', '10.244.1.1', 24],
+  ['nodelocaldns', '10.96.0.10', 32],
+])('%s with %s/%i is in nobody’s way', (name, address, prefix) => {
+  expect(withAddress(name, address, prefix)).toEqual([])
+})
+
+test.each(['docker0', 'br-0123456789ab'])('%s may move away', (name) => {
+  expect(withAddress(name, '10.244.0.1', 16)).toMatchObject([
+    { code: 'HOST_NETWORK_OVERLAP', severity: 'warning' },
+  ])
+})
+
+test('the interfaces of another network plugin have addresses of pods', () => {
+  expect(withAddress('cilium_host', '10.244.1.1', 32, 'none')).toEqual([])
+  expect(withAddress('eth0', '10.244.1.1', 24, 'none')).toMatchObject([{ code: 'HOST_NETWORK_OVERLAP' }])
+})

@@ -1,0 +1,153 @@
+import type { Program } from '../../catalog/program.ts'
+
+/** Flags that hyperkube depends on, without dashes. A star at the end stands for any rest. */
+export interface OwnedFlags {
+  /** Those for which cluster.yml has a setting, and that setting. */
+  readonly settings: Readonly<Record<string, string>>
+  /** Those for which it has none. */
+  readonly others: readonly string[]
+}
+
+const leading = [
+  'leader-elect',
+  'kubeconfig',
+  'authentication-kubeconfig',
+  'authorization-kubeconfig',
+  'master',
+]
+const serving = ['secure-port', 'client-ca-file', 'tls-cert-file', 'tls-private-key-file']
+
+export const ownedFlags: Readonly<Record<Program, OwnedFlags>> = {
+  etcd: {
+    settings: {
+      name: 'name of the host',
+      'listen-*': 'internalAddress of the host',
+      'advertise-client-urls': 'internalAddress of the host',
+      'initial-advertise-peer-urls': 'internalAddress of the host',
+    },
+    others: [
+      'config-file',
+      'data-dir',
+      'wal-dir',
+      'initial-cluster*',
+      'discovery*',
+      'force-new-cluster',
+      'auto-tls',
+      'cert-file',
+      'key-file',
+      'trusted-ca-file',
+      'client-cert-auth',
+      'peer-auto-tls',
+      'peer-cert-file',
+      'peer-key-file',
+      'peer-trusted-ca-file',
+      'peer-client-cert-auth',
+    ],
+  },
+  'kube-apiserver': {
+    settings: {
+      'secure-port': 'spec.api.port',
+      'advertise-address': 'internalAddress of the host',
+      'service-cluster-ip-range': 'spec.network.services',
+      'service-node-port-range': 'spec.network.nodePorts',
+      'authorization-config': 'the flag authorization-mode, and a webhook',
+    },
+    others: [
+      'anonymous-auth',
+      'bind-address',
+      'client-ca-file',
+      'tls-cert-file',
+      'tls-private-key-file',
+      'etcd-servers',
+      'etcd-cafile',
+      'etcd-certfile',
+      'etcd-keyfile',
+      'etcd-prefix',
+      'encryption-provider-config*',
+      'kubelet-certificate-authority',
+      'kubelet-client-*',
+      'proxy-client-*',
+      'requestheader-*',
+      'service-account-key-file',
+      'service-account-signing-*',
+    ],
+  },
+  'kube-controller-manager': {
+    settings: {
+      'cluster-cidr': 'spec.network.pods',
+      'node-cidr-mask-size': 'spec.network.nodePrefix',
+      'node-cidr-mask-size-ipv4': 'spec.network.nodePrefix',
+      'service-cluster-ip-range': 'spec.network.services',
+      'cloud-provider': 'spec.cloudProvider',
+    },
+    others: [
+      ...leading,
+      ...serving,
+      'allocate-node-cidrs',
+      'cluster-signing-cert-file',
+      'cluster-signing-key-file',
+      // The program refuses these beside the two above.
+      'cluster-signing-kube*',
+      'cluster-signing-legacy-unknown-*',
+      'root-ca-file',
+      'service-account-private-key-file',
+      'use-service-account-credentials',
+    ],
+  },
+  'kube-scheduler': { settings: {}, others: [...leading, ...serving] },
+  kubelet: {
+    settings: {
+      'hostname-override': 'nodeName of the host',
+      'node-ip': 'internalAddress of the host',
+      'node-labels': 'labels of the host',
+      'register-with-taints': 'taints of the host',
+      'max-pods': 'spec.components.kubelet.maxPods',
+      'system-reserved': 'spec.components.kubelet.systemReserved',
+      'kube-reserved': 'spec.components.kubelet.kubeReserved',
+      'cluster-domain': 'spec.network.domain',
+      'cloud-provider': 'spec.cloudProvider',
+    },
+    others: [
+      'config',
+      'kubeconfig',
+      'bootstrap-kubeconfig',
+      'register-node',
+      'root-dir',
+      'cgroup-driver',
+      'container-runtime-endpoint',
+      'image-service-endpoint',
+      'cluster-dns',
+      'anonymous-auth',
+      'authentication-token-webhook',
+      'authorization-mode',
+      'client-ca-file',
+      'tls-cert-file',
+      'tls-private-key-file',
+      'port',
+      'read-only-port',
+      'healthz-*',
+      'windows-service',
+    ],
+  },
+  'kube-proxy': {
+    settings: {
+      'hostname-override': 'nodeName of the host',
+      'cluster-cidr': 'spec.network.pods',
+      'proxy-mode': 'spec.components.kubeProxy.mode',
+      // It takes no notice of flags beside a file of settings.
+      'metrics-*': 'spec.components.kubeProxy.config',
+    },
+    others: ['config', 'kubeconfig', 'master', 'healthz-*', 'network-name', 'source-vip', 'windows-service'],
+  },
+  flanneld: {
+    settings: { 'iface*': 'internalAddress or interface of the host' },
+    others: [
+      'kubeconfig-file',
+      'kube-api-url',
+      'kube-subnet-mgr',
+      'net-config-path',
+      'subnet-file',
+      'healthz-*',
+    ],
+  },
+}

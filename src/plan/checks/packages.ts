@@ -1,0 +1,13 @@
+import type { LinuxFacts } from '../scene.ts'
+
+const families: readonly { readonly manager: string; readonly distributions: RegExp }[] = [
+  { manager: 'apt-get', distributions: /^(debian|ubuntu|raspbian|linuxmint)$/ },
+  { manager: 'dnf', distributions: /^(rhel|centos|fedora|rocky|almalinux|ol|amzn)$/ },
+  { manager: 'zypper', distributions: /^(sles|opensuse.*)$/ },
+]
+
+/** What to type for a package on a host of this distribution. */
+export function install({ distribution }: LinuxFacts, name: string): string {
+  const family = families.find(({ distributions }) => distributions.test(distribution.id))
+  return family === undefined ? `install ${name}` : `${family.manager} install ${name}`
+}

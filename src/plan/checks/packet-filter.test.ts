@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import type { LinuxFacts } from '../scene.ts'
+import { briefly, findingsOf, inputOf } from './fixtures.ts'
+
+function ordinaryKernel(): LinuxFacts['kernel'] {
+  const system = inputOf({}).facts.get('w1')?.system
+  if (system?.os !== 'linux') throw new Error('w1 is a Linux host')
+  return system.kernel
+}
+const kernel = ordinaryKernel()
+
+function worker(linux: Partial<LinuxFacts>, spec: readonly string[] = []) {
+  return findingsOf({ spec, facts: { etcd1: { linux }, w1: { linux } } })
+}
+
+test.each<Partial<LinuxFacts>>([
+  { programs: [] },
+  { kernel: { ...kernel, iptables: false }, programs: ['iptables'] },
+  { kernel: { ...kernel, nftables: false }, programs: ['nft'] },
+])('without means to rewrite packets there are no services: %j', (linux) => {
+  expect(worker(linux)).toMatchObject([{ code: 'HOST_NO_PACKET_FILTER', severity: 'error', host: 'w1' }])
+})
+
+test('the hint is what to type on this distribution', () => {
+  const distribution = { id: 'rocky', version: '9.6', name: 'Rocky Linux 9.6' }
+  expect(worker({ programs: [] })[0]?.hint).toBe('apt-get install nftables')
+  expect(worker({ programs: [], distribution })[0]?.hint).toBe('dnf install nftables')
+  const unknown = { ...distribution, id: 'mine' }
+  const old = { ...kernel, nftables: false }
+  expect(worker({ programs: [], distribution: unknown, kernel: old })[0]?.hint).toBe('install iptables')
+})
+
+test('one of both is enough', () => {
+  expect(worker({ programs: ['nft'] })).toEqual([])
+  expect(worker({ programs: ['iptables'], kernel: { ...kernel, nftables: false } })).toEqual([])
+})
+
+test('beside Docker it must be iptables', () => {
+  const found = briefly({ facts: { w1: { linux: { firewalls: ['docker'], programs: ['nft'] } } } })
+  expect(found).toEqual(['w1 error HOST_NO_PACKET_FILTER', 'w1 warning HOST_DOCKER'])
+})
+
+test.each([
+  ['nftables', 'iptables'],
+  ['iptables', 'nft'],
+])('a mode that was chosen must be there: %s', (mode, program) => {
+  const spec = [`components: { kubeProxy: { mode: ${mode} } }`]
+  expect(worker({ programs: [program] }, spec)).toMatchObject([
+    { code: 'HOST_PROXY_MODE', message: `kube-proxy shall use ${mode}, which the host lacks`, host: 'w1' },
+  ])
+})
+
+test('a mode in a piece of configuration counts too', () => {
+  const spec = ['components: { kubeProxy: { config: { mode: nftables } } }']
+  expect(worker({ programs: ['iptables'] }, spec)).toMatchObject([{ code: 'HOST_PROXY_MODE' }])
+})
+
+test('kube-proxy refuses nftables on an old kernel, where it takes iptables by itself', () => {
+  const old = { kernel: { ...kernel, release: '5.10.0-30-amd64' } }
+  expect(worker(old)).toEqual([])
+  expect(worker(old, ['components: { kubeProxy: { mode: nftables } }'])).toMatchObject([
+    { code: 'HOST_PROXY_MODE', hint: 'mode: iptables', host: 'w1' },
+  ])
+  expect(worker({ kernel: { ...kernel, release: '5.13.0' } })).toEqual([])
+})

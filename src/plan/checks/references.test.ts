@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { lockFor } from '../fixtures.ts'
+import { briefly, findingsOf, hosts } from './fixtures.ts'
+
+const withFile = [
+  ...hosts.slice(0, 2),
+  '- { name: w1, address: 10.0.0.21, roles: [worker], files: [{ path: /a, content: x }, { path: /b, source: b.txt }] }',
+]
+
+test('a file of a host must be beside cluster.yml', () => {
+  expect(findingsOf({ hosts: withFile })).toEqual([
+    {
+      code: 'PLAN_FILE_MISSING',
+      severity: 'error',
+      message: 'there is no file b.txt beside cluster.yml',
+      hint: 'put b.txt beside cluster.yml',
+      path: 'spec.hosts[2].files[1].source',
+      host: 'w1',
+    },
+  ])
+  const attachments = new Map([['b.txt', 'content']])
+  expect(findingsOf({ hosts: withFile, input: (input) => ({ ...input, attachments }) })).toEqual([])
+})
+
+test('so must the audit policy', () => {
+  const spec = ['security: { audit: { policy: audit.yml } }']
+  expect(findingsOf({ spec })).toMatchObject([
+    { code: 'PLAN_FILE_MISSING', path: 'spec.security.audit.policy', component: 'kube-apiserver' },
+  ])
+  const attachments = new Map([['audit.yml', 'rules: []']])
+  expect(findingsOf({ spec, input: (input) => ({ ...input, attachments }) })).toEqual([])
+})
+
+test('the password of a registry must be in the identity', () => {
+  const spec = ['registries: [{ host: ghcr.io, username: me, password: { secret: puller } }]']
+  expect(findingsOf({ spec })).toMatchObject([
+    {
+      code: 'PLAN_SECRET_MISSING',
+      message: 'the identity has no secret puller, which is the password for ghcr.io',
+      path: 'spec.registries[0].password',
+    },
+  ])
+  const tags = new Map([['registry-login/ghcr.io', 'tag']])
+  const found = findingsOf({
+    spec,
+    input: (input) => ({ ...input, identity: { ...input.identity, tags } }),
+  })
+  expect(found).toEqual([])
+})
+
+test('a password without a username is no login', () => {
+  const spec = ['registries: [{ host: ghcr.io, password: { secret: puller } }]']
+  expect(findingsOf({ spec })).toMatchObject([
+    { code: 'PLAN_SECRET_MISSING', message: 'the registry ghcr.io has a password and no username' },
+  ])
+})
+
+test('a lock of another version is said once, however many hosts there are', () => {
+  const input = findingsOf({ input: (one) => ({ ...one, lock: lockFor('1.36.4') }) })
+  expect(input.map(({ code }) => code)).toEqual(['LOCK_OTHER_KUBERNETES'])
+})
+
+test('a lock needs the programs of the machines that there are, and no others', () => {
+  const without = (arch: string) =>
+    briefly({
+      input: (input) => ({
+        ...input,
+        lock: { ...input.lock, artifacts: input.lock.artifacts.filter((one) => one.arch !== arch) },
+      }),
+    })
+  expect(without('arm64')).toEqual([])
+  expect(new Set(without('amd64'))).toEqual(new Set(['cluster error LOCK_MISSING_ARTIFACT']))
+})
+
+test.each([
+  ['{ bundle: b.tar }', 'BUNDLE_NOT_SUPPORTED'],
+  ['{ mirror: "https://me:secret@mirror.example.com" }', 'MIRROR_NOT_A_BASE'],
+])('artifacts from %s cannot be planned with', (source, code) => {
+  const found = findingsOf({ spec: [`artifacts: ${source}`] })
+  expect(found).toMatchObject([{ code, severity: 'error', path: 'spec.artifacts' }])
+  expect(JSON.stringify(found)).not.toContain('secret')
+})

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { briefly, findingsOf } from './fixtures.ts'
+
+function asking(servers: string[], spec: readonly string[] = []) {
+  const linux = { resolver: { file: '/etc/resolv.conf', servers, systemdResolved: false } }
+  return briefly({ spec, facts: { w1: { linux }, etcd1: { linux } } })
+}
+
+test('CoreDNS must not ask itself', () => {
+  expect(asking(['127.0.0.53', '::1'])).toEqual(['w1 warning HOST_RESOLVER_LOOP'])
+  expect(asking(['127.0.0.1', '192.0.2.53'])).toEqual([])
+})
+
+test('it must have somebody to ask', () => {
+  expect(asking([])).toEqual(['w1 warning HOST_NO_RESOLVER'])
+})
+
+test('a file that a person has named is theirs', () => {
+  expect(asking([], ['components: { kubelet: { config: { resolvConf: /etc/mine } } }'])).toEqual([])
+  expect(asking([], ['components: { kubelet: { args: { resolv-conf: /etc/mine } } }'])).toEqual([])
+})
+
+test('the file is named', () => {
+  const linux = { resolver: { file: '/etc/r', servers: ['127.0.0.1'], systemdResolved: false } }
+  expect(findingsOf({ facts: { w1: { linux } } })[0]?.message).toBe(
+    '/etc/r names only 127.0.0.1: CoreDNS would ask itself',
+  )
+})

@@ -1,0 +1,24 @@
+import { isNode } from '../scene.ts'
+import { type LinuxCheck, type SystemSubject, warning } from './check.ts'
+import { isLoopback } from './ipv4.ts'
+
+/** Whom CoreDNS asks for names outside the cluster: it runs in a pod with the resolver of its host. */
+export const resolver: LinuxCheck = (subject) => {
+  if (!isNode(subject) || hasOwnFile(subject)) return []
+  const { file, servers } = subject.system.resolver
+  const hint = 'write servers to a file, and its path to kubelet.config.resolvConf in components of the host'
+  if (servers.length === 0) {
+    const message = `${file} names no server, so pods find no name outside the cluster`
+    return [warning(subject, 'HOST_NO_RESOLVER', message, { hint })]
+  }
+  if (!servers.every(isLoopback)) return []
+  const message = `${file} names only ${servers.join(', ')}: CoreDNS would ask itself`
+  return [warning(subject, 'HOST_RESOLVER_LOOP', message, { hint })]
+}
+
+function hasOwnFile({ cluster, host }: SystemSubject): boolean {
+  const wishes = [cluster.spec.components.kubelet, host.components?.kubelet]
+  return wishes.some(
+    (wish) => wish?.config?.['resolvConf'] !== undefined || wish?.args?.['resolv-conf'] !== undefined,
+  )
+}

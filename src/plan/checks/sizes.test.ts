@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { briefly, findingsOf } from './fixtures.ts'
+
+const mebibyte = 2 ** 20
+const gibibyte = 2 ** 30
+
+/** A worker: agent, containerd, proxy, kubelet, kube-proxy, flanneld, and the system. */
+const needed = (128 + 128 + 96 + 192 + 96 + 64 + 512) * mebibyte
+
+test.each([
+  [needed - 1, ['w1 error HOST_MEMORY_SMALL']],
+  [needed, ['w1 warning HOST_MEMORY_SMALL']],
+  [2 * needed - 1, ['w1 warning HOST_MEMORY_SMALL']],
+  [2 * needed, []],
+])('a worker with %i bytes of memory', (memoryBytes, expected) => {
+  expect(briefly({ facts: { w1: { linux: { memoryBytes } } } })).toEqual(expected)
+})
+
+test('what is needed depends on roles', () => {
+  const linux = { memoryBytes: 1024 * mebibyte }
+  const found = findingsOf({ facts: { cp1: { linux }, etcd1: { linux } } })
+  expect(found).toMatchObject([
+    {
+      host: 'cp1',
+      severity: 'error',
+      message: 'the host has only 1.0 GiB of memory; the system and our services need 2.0 GiB',
+    },
+    { host: 'etcd1', severity: 'warning' },
+  ])
+})
+
+test('a control plane should have two CPUs', () => {
+  const linux = { cpus: 1 }
+  expect(briefly({ facts: { cp1: { linux }, w1: { linux }, etcd1: { linux } } })).toEqual([
+    'cp1 warning HOST_CPU_SMALL',
+  ])
+})
+
+const root = { path: '/', totalBytes: 200 * gibibyte, availableBytes: 150 * gibibyte }
+
+test.each([
+  ['etcd1', { path: '/var/lib/etcd', totalBytes: 10 * gibibyte, availableBytes: 7 * gibibyte }, 'etcd'],
+  ['w1', { path: '/var', totalBytes: 20 * gibibyte, availableBytes: 9 * gibibyte }, 'kubelet'],
+  ['w1', { path: '/var/lib/kubelet', totalBytes: 100 * gibibyte, availableBytes: 14 * gibibyte }, 'kubelet'],
+])('on %s the nearest disk counts: %j', (host, disk, component) => {
+  const found = findingsOf({ facts: { [host]: { linux: { disks: [disk, root] } } } })
+  expect(found).toMatchObject([{ code: 'HOST_DISK_SMALL', severity: 'warning', host, component }])
+  expect(found[0]?.message).toContain(disk.path)
+})
+
+test('a disk of somebody else may be full', () => {
+  const full = (path: string) => ({ path, totalBytes: gibibyte, availableBytes: 0 })
+  const disks = [root, full('/var/lib/kube'), full('/boot'), full('/var/lib/etcd')]
+  expect(findingsOf({ facts: { w1: { linux: { disks } } } })).toEqual([])
+})
+
+test('on Windows it is the drive', () => {
+  const other = { path: 'c:\\hyper', totalBytes: 40 * gibibyte, availableBytes: 0 }
+  const disks = [other, { path: 'c:\\', totalBytes: 40 * gibibyte, availableBytes: 5 * gibibyte }]
+  expect(findingsOf({ facts: { win1: { windows: { disks } } } })).toMatchObject([
+    { code: 'HOST_DISK_SMALL', hint: 'Get-Volume', host: 'win1' },
+  ])
+})

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { briefly, findingsOf } from './fixtures.ts'
+
+function listening(port: number, process?: string, host = 'cp1') {
+  const listeners = [{ port, ...(process === undefined ? {} : { process }) }]
+  return findingsOf({ facts: { [host]: { linux: { listeners }, windows: { listeners } } } })
+}
+
+test('a port that somebody else has is an error that names them', () => {
+  expect(listening(6443, 'haproxy')).toEqual([
+    {
+      code: 'HOST_PORT_TAKEN',
+      severity: 'error',
+      message: 'haproxy listens on port 6443, which kube-apiserver needs',
+      hint: "stop it, or set spec.api.port; it is found with ss -ltnp 'sport = :6443'",
+      component: 'kube-apiserver',
+      host: 'cp1',
+    },
+  ])
+})
+
+test('it need not be known who it is, but then it may be ourselves', () => {
+  expect(listening(10_250)).toMatchObject([
+    { severity: 'warning', message: 'something listens on port 10250, which kubelet needs' },
+  ])
+})
+
+test.each([
+  [6443, 'kube-apiserver'],
+  [10_257, 'kube-controller'],
+  [10_257, 'kube-controller-manager'],
+  [6444, 'hyperkube'],
+  [10_250, 'kubelet'],
+  [2379, 'somebody'],
+  [80, 'nginx'],
+])('on a control plane port %i may be that of %s', (port, process) => {
+  expect(listening(port, process)).toEqual([])
+})
+
+test('a port of etcd is needed by its members alone', () => {
+  expect(listening(2379, 'somebody', 'etcd1')).toMatchObject([{ component: 'etcd', host: 'etcd1' }])
+  expect(listening(2379, 'etcd', 'etcd1')).toEqual([])
+  expect(listening(10_250, 'somebody', 'etcd1')).toEqual([])
+})
+
+test('on Windows programs have an ending', () => {
+  expect(listening(10_250, 'kubelet.exe', 'win1')).toEqual([])
+  expect(listening(10_250, 'other.exe', 'win1')).toMatchObject([
+    { hint: 'stop it; it is found with Get-NetTCPConnection -State Listen -LocalPort 10250' },
+  ])
+})
+
+test('whoever listens for both families is named once', () => {
+  const listeners = [
+    { port: 10_250, process: 'x' },
+    { port: 10_250, process: 'x' },
+  ]
+  expect(briefly({ facts: { w1: { linux: { listeners } } } })).toEqual(['w1 error HOST_PORT_TAKEN'])
+})
+
+test('the port of the API is the one of cluster.yml', () => {
+  const listeners = [{ port: 6443, process: 'haproxy' }]
+  expect(briefly({ spec: ['api: { port: 443 }'], facts: { cp1: { linux: { listeners } } } })).toEqual([])
+})

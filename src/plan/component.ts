@@ -1,0 +1,26 @@
+import type { ComponentPlan } from '../contract/component-plan.ts'
+import type { Scene } from './scene.ts'
+
+/** Plans one component of a host, or nothing where the host has no use for it. */
+export type Planner<S extends Scene> = (scene: S) => ComponentPlan | undefined
+
+type Wish = Pick<ComponentPlan, 'name' | 'stage'> & Partial<ComponentPlan>
+
+/** A component's plan, of which only what there is needs to be said. */
+export function component(wish: Wish): ComponentPlan {
+  return {
+    needs: [],
+    users: [],
+    modules: [],
+    sysctls: {},
+    firewall: [],
+    directories: [],
+    artifacts: [],
+    images: [],
+    files: [],
+    derivedFiles: [],
+    certificates: [],
+    probes: [],
+    ...wish,
+  }
+}

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createTwoFilesPatch } from 'diff'
+import { describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { releases } from '../catalog/catalog.ts'
+import type { Cluster } from '../spec/cluster.ts'
+import { readRke1 } from '../spec/rke1/read.ts'
+import { clusterOf, planInput, type Variation } from './fixtures.ts'
+import { planCluster } from './plan.ts'
+
+/** Plans as people read and review them: what each shape of cluster puts on its hosts, to the last line. */
+const examples = join(import.meta.dirname, '../../examples')
+
+function example(name: string): Cluster {
+  return clusterOf(readFileSync(join(examples, `${name}.yml`), 'utf8'))
+}
+
+function planText(cluster: Cluster, host: string, variation: Variation = {}): string {
+  const { plans, findings } = planCluster(planInput(cluster, () => variation))
+  const plan = plans.find((one) => one.host === host)
+  expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
+  return stringify(plan, { lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+function golden(name: string): string {
+  return join(import.meta.dirname, 'testdata', name)
+}
+
+describe('all that is on', () => {
+  test.each([
+    ['single', 'one'],
+    ['high-availability', 'cp1'],
+    ['high-availability', 'w1'],
+    ['dedicated-etcd', 'etcd1'],
+    ['dedicated-etcd', 'cp1'],
+    ['dedicated-etcd', 'gpu1'],
+    ['windows', 'win1'],
+  ])('%s/%s', async (name, host) => {
+    await expect(planText(example(name), host)).toMatchFileSnapshot(golden(`${name}/${host}.yaml`))
+  })
+
+  test('the host of a file of RKE1', async () => {
+    const text = 'nodes:\n  - { address: 192.168.1.11, user: root, role: [controlplane, etcd, worker] }\n'
+    const { cluster } = readRke1({ file: 'rke.yml', text })
+    await expect(planText(clusterOf(stringify(cluster)), 'cp1')).toMatchFileSnapshot(golden('rke1/cp1.yaml'))
+  })
+})
+
+describe('what is different', () => {
+  const single = example('single')
+  const differences: readonly (readonly [name: string, variation: Variation])[] = [
+    ['cgroup-v1', { linux: { cgroup: { version: 1, controllers: ['cpu', 'cpuset', 'memory', 'pids'] } } }],
+    ['container', { linux: { container: true, missingCapabilities: ['CAP_SYS_RESOURCE'] } }],
+    ['swap', { linux: { swap: true } }],
+    ['docker', { linux: { firewalls: ['docker'] } }],
+    ['without-nft', { linux: { programs: ['iptables'] } }],
+    ['network-manager', { linux: { networkManager: true } }],
+    ['selinux', { linux: { selinux: 'enforcing' } }],
+    [
+      'systemd-resolved',
+      {
+        linux: {
+          resolver: {
+            file: '/run/systemd/resolve/resolv.conf',
+            servers: ['192.0.2.53'],
+            systemdResolved: true,
+          },
+        },
+      },
+    ],
+  ]
+  test.each(differences)('on a host with %s', async (name, variation) => {
+    const patch = difference(planText(single, 'one'), planText(single, 'one', variation))
+    await expect(patch).toMatchFileSnapshot(golden(`differences/${name}.diff`))
+  })
+
+  test.each(releases.slice(1).map(({ kubernetes }) => kubernetes))('in Kubernetes %s', async (kubernetes) => {
+    const older = { ...single, spec: { ...single.spec, kubernetes } }
+    const patch = difference(planText(single, 'one'), planText(older, 'one'))
+    await expect(patch).toMatchFileSnapshot(golden(`differences/kubernetes-${kubernetes}.diff`))
+  })
+
+  test('on Windows Server 2025', async () => {
+    const cluster = example('windows')
+    const patch = difference(
+      planText(cluster, 'win1'),
+      planText(cluster, 'win1', { windows: { build: 26_100 } }),
+    )
+    await expect(patch).toMatchFileSnapshot(golden('differences/windows-2025.diff'))
+  })
+})
+
+function difference(before: string, after: string): string {
+  return createTwoFilesPatch('ordinary', 'different', before, after, '', '', { context: 1 })
+}

@@ -1,0 +1,74 @@
+import { apiserverProxyConfig, proxyHealthPort } from '../apiserver-proxy-config.ts'
+import { clientCertificate } from '../certificate.ts'
+import { component, type Planner } from '../component.ts'
+import { textFile } from '../files.ts'
+import { memoryFloor } from '../memory-floors.ts'
+import { isNode, type LinuxScene } from '../scene.ts'
+import { etc, programDirectory, state } from './paths.ts'
+import { confined, systemdService } from './unit.ts'
+
+const name = 'apiserver-proxy'
+const directory = `${etc}/apiserver-proxy`
+const memory = `${state}/apiserver-proxy`
+const files = {
+  authority: `${directory}/ca.crt`,
+  certificate: `${directory}/client.crt`,
+  privateKey: `${directory}/client.key`,
+  memory: `${memory}/servers.json`,
+}
+
+export const apiserverProxy: Planner<LinuxScene> = (scene) => {
+  if (!isNode(scene)) return undefined
+  const { identity, system, version, host } = scene
+  const program = programDirectory('hyperkube', version)
+  return component({
+    name,
+    stage: 'node',
+    version,
+    users: [name],
+    directories: [
+      { path: directory, owner: name, mode: '0700' },
+      { path: memory, owner: name, mode: '0700' },
+    ],
+    artifacts: [{ from: 'this-release', name: 'hyperkube', version, directory: program }],
+    files: [
+      textFile(`${directory}/ca.crt`, identity.authorities.kubernetes, { owner: name, mode: '0644' }),
+      // It reads the list again by itself: a control plane more or less must not cut connections.
+      textFile(`${directory}/config.json`, apiserverProxyConfig(scene, files), {
+        owner: name,
+        restart: false,
+      }),
+    ],
+    certificates: [
+      clientCertificate({
+        path: `${directory}/client`,
+        owner: name,
+        authority: 'kubernetes',
+        commonName: `hyperkube:apiserver-proxy:${host.name}`,
+        organizations: ['hyperkube:apiserver-proxies'],
+      }),
+    ],
+    service: systemdService(
+      {
+        name,
+        description: 'the way to whichever API server is well',
+        type: 'exec',
+        user: name,
+        command: [`${program}/hyperkube`, name, `--config=${directory}/config.json`],
+        memoryFloor: memoryFloor(name),
+        settings: confined(memory),
+      },
+      system,
+    ),
+    probes: [
+      {
+        name: 'healthz',
+        scope: 'local',
+        check: { kind: 'http', url: `http://127.0.0.1:${proxyHealthPort}/healthz` },
+        every: 5000,
+        timeout: 2000,
+        failures: 3,
+      },
+    ],
+  })
+}

@@ -1,0 +1,125 @@
+import { flags, mergeArgs } from '../args.ts'
+import { download } from '../artifact.ts'
+import { clientCertificate, serverCertificate } from '../certificate.ts'
+import { component, type Planner } from '../component.ts'
+import { textFile } from '../files.ts'
+import { memoryFloor } from '../memory-floors.ts'
+import { alternativeNames } from '../names.ts'
+import { isEtcdMember, type LinuxScene } from '../scene.ts'
+import { ciphers } from '../tls.ts'
+import { etc, programDirectory } from './paths.ts'
+import { confined, systemdService } from './unit.ts'
+
+const name = 'etcd'
+const directory = `${etc}/etcd`
+const data = '/var/lib/etcd'
+/** For probes and metrics, on the host itself, without encryption. */
+const metrics = 'http://127.0.0.1:2381'
+
+export const etcd: Planner<LinuxScene> = (scene) => {
+  if (!isEtcdMember(scene)) return undefined
+  const { host, address, identity, system, cluster } = scene
+  const program = download(scene, name, programDirectory, { kind: 'archive', strip: 1 })
+  const args = mergeArgs(
+    {
+      name: host.name,
+      'data-dir': `${data}/data`,
+      'listen-client-urls': `https://127.0.0.1:2379,https://${address}:2379`,
+      'advertise-client-urls': `https://${address}:2379`,
+      'listen-peer-urls': `https://${address}:2380`,
+      'initial-advertise-peer-urls': `https://${address}:2380`,
+      'listen-metrics-urls': metrics,
+      'client-cert-auth': 'true',
+      'trusted-ca-file': `${directory}/ca.crt`,
+      'cert-file': `${directory}/server.crt`,
+      'key-file': `${directory}/server.key`,
+      'peer-client-cert-auth': 'true',
+      'peer-trusted-ca-file': `${directory}/ca.crt`,
+      'peer-cert-file': `${directory}/peer.crt`,
+      'peer-key-file': `${directory}/peer.key`,
+      'tls-min-version': 'TLS1.2',
+      'cipher-suites': ciphers.join(','),
+      'feature-gates': 'InitialCorruptCheck=true,CompactHashCheck=true',
+      'quota-backend-bytes': String(8 * 2 ** 30),
+      'snapshot-count': '10000',
+      'watch-progress-notify-interval': '5s',
+    },
+    cluster.spec.components.etcd.args,
+  )
+  const names = alternativeNames(host.name, 'localhost', address, '127.0.0.1')
+  const wish = { owner: name, authority: 'etcd', commonName: host.name } as const
+  return component({
+    name,
+    stage: 'etcd',
+    version: program.version,
+    users: [name],
+    directories: [
+      { path: directory, owner: name, mode: '0700' },
+      { path: data, owner: name, mode: '0700' },
+    ],
+    artifacts: [program],
+    files: [
+      textFile(`${directory}/ca.crt`, identity.authorities.etcd, {
+        owner: name,
+        mode: '0644',
+        restart: false,
+      }),
+      // Read at the member's birth alone: members that come later change it, and none restarts for that.
+      textFile(`${directory}/birth.env`, birth(scene), { owner: name, restart: false }),
+    ],
+    certificates: [
+      // Each member is a client of the others too.
+      serverCertificate({ ...wish, path: `${directory}/server` }, names, ['server', 'client']),
+      serverCertificate({ ...wish, path: `${directory}/peer` }, names, ['server', 'client']),
+      // For people on this host: etcdctl, when nothing else works.
+      clientCertificate({ ...wish, path: `${directory}/client`, commonName: `etcdctl:${host.name}` }),
+    ],
+    service: systemdService(
+      {
+        name,
+        description: 'etcd, where the cluster keeps all it knows',
+        type: 'notify',
+        user: name,
+        command: [`${program.directory}/etcd`, ...flags(args)],
+        memoryFloor: memoryFloor(name),
+        settings: [
+          ['EnvironmentFile', `${directory}/birth.env`],
+          ['IOSchedulingClass', 'best-effort'],
+          ['IOSchedulingPriority', '0'],
+          ...confined(data),
+        ],
+      },
+      system,
+    ),
+    probes: [
+      {
+        name: 'livez',
+        scope: 'local',
+        check: { kind: 'http', url: `${metrics}/livez` },
+        every: 5000,
+        timeout: 5000,
+        failures: 6,
+      },
+      {
+        // It fails without a quorum, for which no restart is a remedy.
+        name: 'readyz',
+        scope: 'remote',
+        check: { kind: 'http', url: `${metrics}/readyz` },
+        every: 5000,
+        timeout: 5000,
+        failures: 3,
+      },
+    ],
+  })
+}
+
+/** Who the first members are, in etcd's own variables. */
+function birth({ topology, identity }: LinuxScene): string {
+  const members = topology.etcd.map(({ name: member, address }) => `${member}=https://${address}:2380`)
+  return [
+    `ETCD_INITIAL_CLUSTER=${members.join(',')}`,
+    'ETCD_INITIAL_CLUSTER_STATE=new',
+    `ETCD_INITIAL_CLUSTER_TOKEN=${identity.id}`,
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,138 @@
+import { assert, constant, pre, property, record, shuffledSubarray } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { ComponentPlan } from '../contract/component-plan.ts'
+import { hasErrors } from '../contract/finding.ts'
+import { nodePlanFormat } from '../contract/node-plan.ts'
+import { createIdentity } from '../identity/identity.ts'
+import { publicIdentity } from '../identity/public.ts'
+import { secretFiles } from '../identity/secret-files.ts'
+import { Secret } from '../pki/secret.ts'
+import { inputs } from './arbitraries.ts'
+import { planInput } from './fixtures.ts'
+import { planCluster } from './plan.ts'
+import type { PlanInput } from './scene.ts'
+
+function bytes(input: PlanInput): string {
+  return JSON.stringify(planCluster(input))
+}
+
+function withHosts(input: PlanInput, hosts: PlanInput['cluster']['spec']['hosts']): PlanInput {
+  const cluster = { ...input.cluster, spec: { ...input.cluster.spec, hosts } }
+  return { ...input, cluster }
+}
+
+describe('a plan', () => {
+  test('is made for every cluster, and is what the contract says', () => {
+    assert(
+      property(inputs, (input) => {
+        const { plans, findings } = planCluster(input)
+        expect(hasErrors(findings) ? findings : plans.length).toBe(input.cluster.spec.hosts.length)
+        for (const plan of plans) expect(nodePlanFormat.newest.schema.parse(plan)).toEqual(plan)
+      }),
+    )
+  })
+
+  test('is the same for the same input, whatever the order of hosts in the file', () => {
+    const withShuffle = inputs.chain((input) =>
+      record({
+        input: constant(input),
+        hosts: shuffledSubarray([...input.cluster.spec.hosts], {
+          minLength: input.cluster.spec.hosts.length,
+        }),
+      }),
+    )
+    assert(
+      property(withShuffle, ({ input, hosts }) => {
+        const first = bytes(input)
+        expect(bytes(input)).toBe(first)
+        expect(bytes(withHosts(input, hosts))).toBe(first)
+      }),
+    )
+  })
+
+  test('of a host is not changed by a byte when a worker comes or goes', () => {
+    assert(
+      property(inputs, (input) => {
+        const hosts = input.cluster.spec.hosts
+        const workers = hosts.filter(({ roles }) => roles.every((role) => role === 'worker'))
+        pre(workers.length > 0)
+        const [gone] = workers
+        const before = planCluster(input).plans.filter(({ host }) => host !== gone?.name)
+        const after = planCluster(
+          withHosts(
+            input,
+            hosts.filter((host) => host !== gone),
+          ),
+        ).plans
+        expect(JSON.stringify(after)).toBe(JSON.stringify(before))
+      }),
+    )
+  })
+
+  test('makes every file that it names', () => {
+    assert(
+      property(inputs, (input) => {
+        for (const { components } of planCluster(input).plans) {
+          for (const component of components) expect(missingFiles(component)).toEqual([])
+        }
+      }),
+    )
+  })
+
+  test('has no secret in it', async () => {
+    const identity = {
+      ...(await createIdentity('random', new Date(0))),
+      secrets: { puller: new Secret('puller', 'correct horse battery staple') },
+    }
+    const files = secretFiles(identity, [{ host: 'ghcr.io', username: 'puller', password: 'puller' }])
+    const secrets = [...files.values(), ...Object.values(identity.secrets), identity.encryptionKey].flatMap(
+      spellings,
+    )
+    const known = publicIdentity(identity, files)
+    assert(
+      property(inputs, (input) => {
+        const text = bytes({ ...planInput(input.cluster), identity: known })
+        for (const secret of secrets) expect(text.includes(secret)).toBe(false)
+      }),
+    )
+  })
+})
+
+/** Files below our own directories that a component's settings speak of and that its plan does not make. */
+function missingFiles({
+  files,
+  certificates,
+  derivedFiles,
+  directories,
+  artifacts,
+  service,
+}: ComponentPlan): string[] {
+  const made = new Set([
+    ...files.map(({ path }) => path),
+    ...derivedFiles.map(({ path }) => path),
+    ...certificates.flatMap(({ certificateFile, keyFile }) => [certificateFile, keyFile]),
+    ...directories.map(({ path }) => path),
+    ...artifacts.map(({ directory }) => directory),
+  ])
+  const texts = [
+    ...(service?.supervisor === 'systemd' ? [service.unit] : []),
+    ...files.flatMap(({ content }) => (content.kind === 'text' ? [content.text] : [])),
+  ]
+  const named = texts.flatMap((text) =>
+    [...text.matchAll(/(?:\/etc|\/opt)\/hyperkube\/[\w.@/-]+/g)].map(([path]) => path),
+  )
+  return [...new Set(named)].filter(
+    (path) =>
+      !made.has(path) &&
+      !artifacts.some(({ directory }) => path.startsWith(`${directory}/`)) &&
+      !path.endsWith('/login-'),
+  )
+}
+
+/** A secret as it might slip through: as it is, a piece of it, and in the usual codes. */
+function spellings(secret: Secret): string[] {
+  const text = secret.revealText()
+  const bytesOf = Buffer.from(secret.reveal())
+  const lines = text.split('\n').filter((line) => line.length > 20 && !/^-----|: |version|plugins/.test(line))
+  return [...lines, JSON.stringify(text).slice(1, -1), bytesOf.toString('base64'), bytesOf.toString('hex')]
+}

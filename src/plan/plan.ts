@@ -1,0 +1,62 @@
+import type { Facts } from '../contract/facts.ts'
+import { type Finding, hasErrors } from '../contract/finding.ts'
+import type { NodePlan } from '../contract/node-plan.ts'
+import type { Host } from '../spec/host.ts'
+import type { Planner } from './component.ts'
+import { inputFindings } from './input-findings.ts'
+import { linuxComponents } from './linux/components.ts'
+import { nodeOf } from './node.ts'
+import type { PlanInput, Scene } from './scene.ts'
+import { type Shared, sharedOf } from './shared.ts'
+import { internalAddress, topologyOf, type Topology } from './topology.ts'
+import { windowsComponents } from './windows/components.ts'
+
+export interface Planned {
+  /** By name of host. None when something is so wrong that nothing should be done. */
+  readonly plans: readonly NodePlan[]
+  readonly findings: readonly Finding[]
+}
+
+/**
+ * What shall be on each host. The same input gives the same bytes, whatever the order of hosts in the file; nothing is
+ * read but the input, and no secret is in it.
+ */
+export function planCluster(input: PlanInput): Planned {
+  const topology = topologyOf(input.cluster, input.facts)
+  const findings = inputFindings(input, topology)
+  if (hasErrors(findings)) return { plans: [], findings }
+  const shared = sharedOf(input.lock)
+  const hosts = input.cluster.spec.hosts.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const plans = hosts.flatMap((host) => {
+    const facts = input.facts.get(host.name)
+    return facts === undefined ? [] : [planHost(input, shared, topology, host, facts)]
+  })
+  return { plans, findings }
+}
+
+function planHost(input: PlanInput, shared: Shared, topology: Topology, host: Host, facts: Facts): NodePlan {
+  const address = internalAddress(host, facts) ?? host.address
+  const { system } = facts
+  const common = { ...input, ...shared, topology, host, address }
+  const components =
+    system.os === 'linux'
+      ? planned(linuxComponents, { ...common, system })
+      : planned(windowsComponents, { ...common, system })
+  const node = nodeOf({ host, system })
+  return {
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'NodePlan',
+    cluster: { name: input.cluster.metadata.name, id: input.identity.id },
+    host: host.name,
+    address,
+    os: system.os,
+    arch: system.arch,
+    roles: [...host.roles],
+    ...(node === undefined ? {} : { node }),
+    components,
+  }
+}
+
+function planned<S extends Scene>(planners: readonly Planner<S>[], scene: S): NodePlan['components'] {
+  return planners.flatMap((planner) => planner(scene) ?? [])
+}
