@@ -7,8 +7,9 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{src,lab,scripts}/**/*.test.ts'],
-          // Ends only what hangs: a property takes thousands of turns, and the machine may be busy.
-          testTimeout: 60_000,
+          setupFiles: ['scripts/property-runs.ts'],
+          // Ends only what hangs: a property takes many turns, and the machine may be busy.
+          testTimeout: process.env['PROPERTY_RUNS'] === undefined ? 60_000 : 1_200_000,
         },
       },
       {

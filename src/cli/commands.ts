@@ -5,7 +5,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'init',
     aliases: [],
-    summary: 'write a first cluster.yml',
+    summary: 'write a first cluster.yml, and make the cluster’s identity',
     load: async () => (await import('./commands/init.ts')).init,
   },
   {
@@ -19,6 +19,12 @@ export const commands: readonly CommandEntry[] = [
     aliases: [],
     summary: 'pin every file that the cluster is made of, by its digest',
     load: async () => (await import('./commands/lock.ts')).lock,
+  },
+  {
+    name: 'plan',
+    aliases: [],
+    summary: 'say what would be done on each host, and in which order; do nothing',
+    load: async () => (await import('./commands/plan.ts')).plan,
   },
   {
     name: 'schema',

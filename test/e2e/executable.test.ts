@@ -50,7 +50,8 @@ test('a link named after a command is that command', async () => {
 
 test('writes a cluster.yml and finds it valid; says where a wrong one is wrong', async () => {
   const file = join(directory, 'cluster.yml')
-  await run([hyperkube, 'init', '-f', file, '--host', 'root@10.0.0.1=control-plane'])
+  const env = { XDG_CONFIG_HOME: join(directory, 'config') }
+  await run([hyperkube, 'init', '-f', file, '--host', 'root@10.0.0.1=control-plane'], { env })
   expect((await run([hyperkube, 'validate', '-f', file])).stdout).toContain('cluster is valid')
   await writeFile(file, 'kind: Cluster\napiVersion: hyperkube.dev/v1\nspek: {}\n')
   const wrong = await run([hyperkube, 'validate', '-f', file], { allowFailure: true })

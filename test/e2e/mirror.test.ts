@@ -70,7 +70,9 @@ test('hyperkube lock pins what the mirror serves, file by file', async () => {
   try {
     const file = join(directory, 'cluster.yml')
     const hyperkube = [process.execPath, join(import.meta.dirname, '../../src/main.ts')] as const
-    await run([...hyperkube, 'init', '-f', file, '--host', '10.0.0.1=control-plane'])
+    await run([...hyperkube, 'init', '-f', file, '--host', '10.0.0.1=control-plane'], {
+      env: { XDG_CONFIG_HOME: directory },
+    })
     await appendFile(file, `  artifacts: { mirror: ${mirror.address} }\n`)
     await run([...hyperkube, 'lock', '-f', file, '--arch', arch])
     const lock = lockSchema.parse(parse(await readFile(join(directory, 'cluster.lock'), 'utf8')))

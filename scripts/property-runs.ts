@@ -1,0 +1,4 @@
+import { configureGlobal } from 'fast-check'
+
+// Enough to find most mistakes at every change; `npm run test:full` takes thousands.
+configureGlobal({ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 100) })

@@ -1,0 +1,273 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { lockText } from '../../catalog/lock.ts'
+import { clusterOf, lockFor, planInput } from '../../plan/fixtures.ts'
+import { hyperkube, type Ran } from '../in-memory.ts'
+
+const text = readFileSync(join(import.meta.dirname, '../../../examples/high-availability.yml'), 'utf8')
+
+/** A cluster as `init` and `lock` leave it, with the facts of its hosts. */
+let files: Readonly<Record<string, string>>
+
+beforeAll(async () => {
+  const made = await hyperkube('init', { 'cluster.yml': text })
+  const facts = [...planInput(clusterOf(text)).facts].map(
+    ([host, one]) => [`facts/${host}.json`, JSON.stringify(one)] as const,
+  )
+  files = {
+    ...Object.fromEntries(made.files),
+    ...Object.fromEntries(facts),
+    'cluster.lock': lockText(lockFor('1.37.1')),
+  }
+})
+
+async function plan(words = '', changed: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  return hyperkube(`plan --facts facts ${words}`.trim(), { ...files, ...changed })
+}
+
+test('says what would happen where, and then in which order', async () => {
+  const { stdout, code, stderr } = await plan()
+  expect(stderr).toBe('')
+  expect(code).toBe(3)
+  expect(stdout).toMatchInlineSnapshot(`
+    "production: Kubernetes 1.37.1 on 5 hosts
+
+    cp1, cp2 and cp3 (control-plane)
+      + 12 programs, 1 image, 37 files, 1 derived file, 16 certificates, 22 directories, 5 users, 4 kernel modules, 8 kernel settings
+      starts hyperkube-agent, etcd, kube-apiserver, kube-controller-manager, kube-scheduler, containerd, apiserver-proxy, kubelet, flanneld, kube-proxy
+
+    w1 and w2 (worker)
+      + 8 programs, 1 image, 14 files, 1 derived file, 5 certificates, 16 directories, 1 user, 4 kernel modules, 8 kernel settings
+      starts hyperkube-agent, containerd, apiserver-proxy, kubelet, flanneld, kube-proxy
+
+    in this order
+     1. preparation on 5 hosts (cp1, cp2 and 3 more)
+     2. etcd on cp1, cp2 and cp3
+     3. API server on cp1, cp2 and cp3
+     4. controllers on cp1, cp2 and cp3
+     5. kubelet on 5 hosts (cp1, cp2 and 3 more)
+     6. network on 5 hosts (cp1, cp2 and 3 more)
+    "
+  `)
+})
+
+test('says each single thing of the hosts that are asked for', async () => {
+  const { stdout } = await plan('--wide --limit w1')
+  expect(stdout).toMatchInlineSnapshot(`
+    "production: Kubernetes 1.37.1 on 5 hosts
+
+    w1 (worker)
+      host
+        + kernel module br_netfilter
+        + kernel module nf_conntrack
+        + kernel module overlay
+        + kernel module vxlan
+        + kernel setting net.ipv4.ip_forward
+        + kernel setting net.bridge.bridge-nf-call-iptables
+        + kernel setting net.bridge.bridge-nf-call-ip6tables
+        + kernel setting fs.inotify.max_user_instances
+        + kernel setting fs.inotify.max_user_watches
+        + kernel setting kernel.panic
+        + kernel setting kernel.panic_on_oops
+        + kernel setting vm.overcommit_memory
+        + directory /etc/hyperkube
+        + directory /var/lib/hyperkube
+        + directory /var/log/hyperkube
+        + directory /opt/hyperkube
+        + file /etc/systemd/system/hyperkube.slice
+      hyperkube-agent
+        + directory /etc/hyperkube/agent
+        + directory /var/lib/hyperkube/agent
+        + program hyperkube-0.0.0
+        + service hyperkube-agent.service
+        ▸ start service hyperkube-agent.service
+      containerd
+        + directory /etc/hyperkube/containerd
+        + directory /etc/hyperkube/containerd/certs.d
+        + directory /etc/cni/net.d
+        + directory /opt/cni/bin
+        + program containerd-2.3.7
+        + program runc-1.5.2
+        + program cni-plugins-1.9.1
+        + program crictl-1.36.0
+        + image registry.k8s.io/pause:3.10.2
+        + file /etc/hyperkube/containerd/config.toml
+        + file /etc/crictl.yaml
+        + service containerd.service
+        ▸ start service containerd.service
+      apiserver-proxy
+        + user apiserver-proxy
+        + directory /etc/hyperkube/apiserver-proxy
+        + directory /var/lib/hyperkube/apiserver-proxy
+        + file /etc/hyperkube/apiserver-proxy/ca.crt
+        + file /etc/hyperkube/apiserver-proxy/config.json
+        + certificate /etc/hyperkube/apiserver-proxy/client.crt
+        + service apiserver-proxy.service
+        ▸ start service apiserver-proxy.service
+      kubelet
+        + directory /etc/hyperkube/kubelet
+        + directory /var/lib/kubelet
+        + program kubelet-1.37.1
+        + file /etc/hyperkube/kubelet/ca.crt
+        + file /etc/hyperkube/kubelet/config.yaml
+        + file /etc/hyperkube/kubelet/kubeconfig
+        + certificate /etc/hyperkube/kubelet/client.crt
+        + certificate /etc/hyperkube/kubelet/server.crt
+        + service kubelet.service
+        ▸ start service kubelet.service
+      flanneld
+        + directory /etc/hyperkube/flanneld
+        + program flannel-0.28.7
+        + file /etc/hyperkube/flanneld/ca.crt
+        + file /etc/hyperkube/flanneld/net-conf.json
+        + file /etc/hyperkube/flanneld/kubeconfig
+        + certificate /etc/hyperkube/flanneld/client.crt
+        + derived file /etc/cni/net.d/10-flannel.conflist
+        + service flanneld.service
+        ▸ start service flanneld.service
+      kube-proxy
+        + directory /etc/hyperkube/kube-proxy
+        + program kube-proxy-1.37.1
+        + file /etc/hyperkube/kube-proxy/ca.crt
+        + file /etc/hyperkube/kube-proxy/config.yaml
+        + file /etc/hyperkube/kube-proxy/kubeconfig
+        + certificate /etc/hyperkube/kube-proxy/client.crt
+        + service kube-proxy.service
+        ▸ start service kube-proxy.service
+
+    in this order
+     1. preparation on 5 hosts (cp1, cp2 and 3 more)
+     2. kubelet on 5 hosts (cp1, cp2 and 3 more)
+     3. network on 5 hosts (cp1, cp2 and 3 more)
+        until the network of cp1, cp2 and 3 more is up
+        until nodes cp1, cp2 and 3 more are ready
+    "
+  `)
+})
+
+test('is a document for programs, without a secret in it', async () => {
+  const { stdout } = await plan('-o json')
+  const document: unknown = JSON.parse(stdout)
+  expect(document).toMatchObject({ apiVersion: 'hyperkube.dev/v1', kind: 'Plan', findings: [] })
+  expect(stdout).not.toContain('PRIVATE KEY')
+})
+
+describe('against a former plan', () => {
+  let former: Readonly<Record<string, string>>
+  beforeAll(async () => {
+    former = { 'former.json': (await plan('-o json')).stdout }
+  })
+
+  test('the same is nothing to do', async () => {
+    const { stdout, code } = await plan('--against former.json', former)
+    expect(code).toBe(0)
+    expect(stdout).toBe('production: Kubernetes 1.37.1 on 5 hosts\nnothing to do\n')
+  })
+
+  test('a change shows what it touches, line by line', async () => {
+    const changed = text.replace('spec:\n', 'spec:\n  components: { kubelet: { maxPods: 60 } }\n')
+    const { stdout, code } = await plan('--against former.json --diff', { ...former, 'cluster.yml': changed })
+    expect(code).toBe(3)
+    expect(stdout).toMatchInlineSnapshot(`
+      "production: Kubernetes 1.37.1 on 5 hosts
+
+      cp1, cp2, cp3, w1 and w2 (control-plane; worker)
+        ~ 1 file
+        restarts kubelet
+        /etc/hyperkube/kubelet/config.yaml (changed)
+          @@ -24 +24 @@
+           clusterDomain: cluster.local
+           clusterDNS:
+             - 10.96.0.10
+          -maxPods: 110
+          +maxPods: 60
+           serializeImagePulls: false
+           maxParallelImagePulls: 4
+           shutdownGracePeriod: 60s
+
+      in this order
+       1. kubelet on cp1
+       2. kubelet on cp2
+       3. kubelet on cp3
+       4. kubelet on w1
+       5. kubelet on w2
+      "
+    `)
+  })
+
+  test('a new version goes through the cluster one host at a time', async () => {
+    const changed = text.replace('1.37.1', '1.36.4')
+    const older = { 'cluster.yml': changed, 'cluster.lock': lockText(lockFor('1.36.4')) }
+    const before = { 'former.json': (await plan('-o json', older)).stdout }
+    const { stdout } = await plan('--against former.json', before)
+    expect(stdout.slice(stdout.indexOf('in this order'))).toMatchInlineSnapshot(`
+      "in this order
+        1. etcd on cp1, while 2 of 3 members of etcd are well without cp1
+        2. etcd on cp2, while 2 of 3 members of etcd are well without cp2
+        3. etcd on cp3, while 2 of 3 members of etcd are well without cp3
+        4. API server on cp1, while the API servers of cp2 and cp3 are ready
+        5. API server on cp2, while the API servers of cp1 and cp3 are ready
+        6. API server on cp3, while the API servers of cp1 and cp2 are ready
+        7. controllers on cp1
+        8. controllers on cp2
+        9. controllers on cp3
+       10. kubelet and network on cp1, pods moved away first
+       11. kubelet and network on cp2, pods moved away first
+       12. kubelet and network on cp3, pods moved away first
+       13. kubelet and network on w1, pods moved away first
+       14. kubelet and network on w2, pods moved away first
+      "
+    `)
+  })
+
+  test('what is no plan is refused', async () => {
+    const { code, stderr } = await plan('--against former.json', { 'former.json': '{}' })
+    expect(code).toBe(1)
+    expect(stderr).toContain('PLAN_NOT_READ: former.json does not hold a plan')
+  })
+})
+
+describe('when something is wrong', () => {
+  test('all of it is said at once, what is the same on many hosts only once', async () => {
+    const swapping = planInput(clusterOf(text), () => ({
+      linux: { swap: true, kernel: { ...linux().kernel, overlay: false } },
+    }))
+    const facts = [...swapping.facts].map(
+      ([host, one]) => [`facts/${host}.json`, JSON.stringify(one)] as const,
+    )
+    const { code, stdout, stderr } = await plan('', Object.fromEntries(facts))
+    expect(code).toBe(1)
+    expect(stdout).toBe('')
+    expect(stderr).toMatchInlineSnapshot(`
+      "cp1, cp2, cp3, w1 and w2: error HOST_KERNEL_FEATURE: the kernel 6.1.0 has no overlay, which layers of images need
+        → modprobe overlay; if that fails, install the modules of the kernel
+      cp1, cp2, cp3, w1 and w2: warning HOST_SWAP: the host has swap: pods get none of it, and the figures of its memory mislead
+        → swapoff -a, and take it out of /etc/fstab
+      "
+    `)
+  })
+
+  test('a lock that is missing is named, with the command that writes it', async () => {
+    const { 'cluster.lock': _, ...without } = files
+    const { code, stderr } = await hyperkube('plan --facts facts', without)
+    expect(code).toBe(1)
+    expect(stderr).toContain('LOCK_NOT_READ: cluster.lock does not exist\n  → hyperkube lock writes it\n')
+  })
+
+  test('facts that are no facts are named by their file', async () => {
+    const { code, stderr } = await plan('', { 'facts/w1.json': '{"kind": "Facts"}' })
+    expect(code).toBe(1)
+    expect(stderr).toContain('FACTS_NOT_READ: facts/w1.json does not hold the facts of a host')
+  })
+
+  test('no facts at all is a matter of the command line', async () => {
+    expect((await hyperkube('plan', files)).code).toBe(2)
+  })
+})
+
+function linux() {
+  const system = planInput(clusterOf(text)).facts.get('w1')?.system
+  if (system?.os !== 'linux') throw new Error('w1 is a Linux host')
+  return system
+}

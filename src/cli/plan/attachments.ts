@@ -1,0 +1,29 @@
+import { dirname, join } from 'node:path'
+import { hasCode } from '../../kit/errors.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+import type { Context } from '../command.ts'
+
+/**
+ * The files beside cluster.yml that it refers to, by the name it gives them. One that is missing is left out, and
+ * becomes a finding with the others.
+ */
+export async function readAttachments(
+  { readFile }: Pick<Context, 'readFile'>,
+  clusterFile: string,
+  { spec }: Cluster,
+): Promise<ReadonlyMap<string, string>> {
+  const { policy } = spec.security.audit
+  const names = new Set([
+    ...(policy === undefined ? [] : [policy]),
+    ...spec.hosts.flatMap(({ files }) => files.flatMap(({ source }) => source ?? [])),
+  ])
+  const read = [...names].map(async (name) => {
+    try {
+      return [[name, await readFile(join(dirname(clusterFile), name))] as const]
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return []
+      throw error
+    }
+  })
+  return new Map((await Promise.all(read)).flat())
+}

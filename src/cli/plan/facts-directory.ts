@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import { type Facts, factsFormat } from '../../contract/facts.ts'
+import { readVersioned } from '../../contract/versioned.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import type { Context } from '../command.ts'
+
+/** The facts of hosts as they were recorded: a file for each, as the agent wrote it. By the name of the host. */
+export async function readFacts(
+  context: Pick<Context, 'listDirectory' | 'readFile'>,
+  directory: string,
+): Promise<ReadonlyMap<string, Facts>> {
+  const names = await context.listDirectory(directory).catch((cause: unknown) => {
+    throw new HyperkubeError('FACTS_NOT_READ', `the facts in ${directory} could not be read`, {
+      hint: 'name a directory with a file HOST.json for each host',
+      cause,
+    })
+  })
+  const files = names.filter((name) => name.endsWith('.json')).toSorted()
+  const all = await Promise.all(
+    files.map(async (name) => {
+      const file = join(directory, name)
+      return { file, facts: parseFacts(file, await context.readFile(file)) }
+    }),
+  )
+  const byHost = new Map<string, Facts>()
+  for (const { file, facts } of all) {
+    if (byHost.has(facts.host)) {
+      throw new HyperkubeError(
+        'FACTS_TWICE',
+        `${file} has facts of ${facts.host}, which another file has too`,
+        {
+          host: facts.host,
+          hint: 'remove the older one',
+        },
+      )
+    }
+    byHost.set(facts.host, facts)
+  }
+  return byHost
+}
+
+function parseFacts(file: string, text: string): Facts {
+  try {
+    return readVersioned(factsFormat, JSON.parse(text))
+  } catch (cause) {
+    throw new HyperkubeError('FACTS_NOT_READ', `${file} does not hold the facts of a host`, {
+      hint: 'record them again',
+      cause,
+    })
+  }
+}

@@ -1,0 +1,68 @@
+import type { NodePlan } from '../../contract/node-plan.ts'
+import { printable } from '../../kit/printable.ts'
+import { describeGate, describeStep } from '../../rollout/describe.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+import type { Paint } from '../command.ts'
+import { fileDiffs } from './file-diffs.ts'
+import type { Proposal } from './proposal.ts'
+import { opLines, summary } from './summary.ts'
+import { alike, count, listed } from '../words.ts'
+
+export interface TextOptions {
+  /** Every op instead of how many there are. */
+  readonly wide: boolean
+  /** What changes inside files. */
+  readonly diff: boolean
+  /** Hosts to speak of. */
+  readonly hosts: ReadonlySet<string>
+  readonly former: ReadonlyMap<string, NodePlan>
+}
+
+/** A proposal as a person wants to read it: what happens where, and then in which order. */
+export function proposalText(
+  { metadata, spec }: Cluster,
+  proposal: Proposal,
+  options: TextOptions,
+  paint: Paint,
+): string {
+  const plans = proposal.plans.filter(({ host }) => options.hosts.has(host))
+  const heading = `${paint('bold', metadata.name)}: Kubernetes ${spec.kubernetes} on ${count(spec.hosts.length, 'host')}\n`
+  const changed = plans.filter(({ host }) => (proposal.ops.get(host) ?? []).length > 0)
+  if (changed.length === 0) return `${heading}nothing to do\n`
+  const hosts = alike(changed, (plan) => hostText(plan, proposal, options, paint)).map(
+    ([text, alikes]) => `\n${hostsHeading(alikes, paint)}\n${text}`,
+  )
+  return `${heading}${hosts.join('')}\n${stepsText(proposal, options, paint)}`
+}
+
+function hostsHeading(plans: readonly NodePlan[], paint: Paint): string {
+  const roles = [...new Set(plans.map((plan) => plan.roles.join(', ')))].join('; ')
+  return `${paint('bold', printable(listed(plans.map(({ host }) => host))))} (${roles})`
+}
+
+function hostText(
+  plan: NodePlan,
+  { ops }: Proposal,
+  { wide, diff, former }: TextOptions,
+  paint: Paint,
+): string {
+  const own = ops.get(plan.host) ?? []
+  const what = wide ? opLines(own, paint) : summary(own, paint)
+  return diff ? `${what}${indented(fileDiffs(former.get(plan.host), plan, paint))}` : what
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '  ')
+}
+
+function stepsText({ steps }: Proposal, { hosts, wide }: TextOptions, paint: Paint): string {
+  const mine = steps.filter((step) => step.hosts.some((host) => hosts.has(host)))
+  const width = String(mine.length).length
+  const lines = mine.map((step, index) => {
+    const waits = wide
+      ? step.after.map((gate) => `${' '.repeat(width + 3)}until ${describeGate(gate)}\n`)
+      : []
+    return `${String(index + 1).padStart(width + 1)}. ${printable(describeStep(step) + '\n' + waits.join(''))}`
+  })
+  return `${paint('bold', 'in this order')}\n${lines.join('')}`
+}

@@ -1,0 +1,25 @@
+import type { NodePlan } from '../contract/node-plan.ts'
+import type { Op } from '../contract/op.ts'
+
+/** Which hosts are part of the cluster already. All empty before there is one. */
+export interface Live {
+  /** Those who vote: one that still learns is no member yet. */
+  readonly etcd: readonly string[]
+  /** Those with an API server. */
+  readonly controlPlanes: readonly string[]
+  readonly nodes: readonly string[]
+}
+
+export interface RolloutInput {
+  readonly plans: readonly NodePlan[]
+  /** What is to be done, by name of host. */
+  readonly ops: ReadonlyMap<string, readonly Op[]>
+  readonly live: Live
+  /** Hosts that do not answer. One that has no plan and is not live counts as a worker. */
+  readonly unreachable: readonly string[]
+  /** How many workers may be away at once, as cluster.yml says it: 3, or 10%. */
+  readonly maxUnavailable: number | string
+  /** The version of the kubelet that runs now, by name of host. */
+  readonly kubeletBefore: ReadonlyMap<string, string>
+  readonly etcdLeader?: string
+}

@@ -1,0 +1,198 @@
+import { expect, test } from 'vitest'
+import { describeGate } from './describe.ts'
+import { changes, everywhere, hostPlan, inputOf, liveOf, opOf, planned } from './fixtures.ts'
+import { rollout } from './rollout.ts'
+import type { Step } from './step.ts'
+
+function text({ id, drain, disruptive }: Step): string {
+  return [id, ...(drain ? ['drained'] : []), ...(disruptive ? ['disruptive'] : [])].join(' ')
+}
+
+function gated({ id, before, after }: Step): string[] {
+  return [...before.map(describeGate), `= ${id}`, ...after.map(describeGate)]
+}
+
+const plans = planned(3)
+const live = liveOf(plans)
+
+test('a cluster comes into being stage by stage, all hosts side by side', () => {
+  const { steps, findings, skipped } = rollout(inputOf({ plans, ops: everywhere(plans, false) }))
+  expect(steps.flatMap(gated)).toEqual([
+    '= prepare/cp1+5',
+    '= etcd/cp1+2',
+    'etcd is well on cp1, cp2 and cp3',
+    '= api/cp1+2',
+    'the API servers of cp1, cp2 and cp3 are ready',
+    '= controllers/cp1+2',
+    'the controllers of cp1 are ready',
+    'the controllers of cp2 are ready',
+    'the controllers of cp3 are ready',
+    '= node/cp1+5',
+    '= network/cp1+5',
+    'the network of cp1, cp2 and 4 more is up',
+    'nodes cp1, cp2 and 4 more are ready',
+  ])
+  expect({ findings, skipped }).toEqual({ findings: [], skipped: [] })
+})
+
+test('a cluster that runs is changed one host of the control plane after the other', () => {
+  const { steps } = rollout(inputOf({ plans, live, ops: everywhere(plans, true), etcdLeader: 'cp1' }))
+  expect(steps.map(text)).toEqual([
+    'prepare/cp1+5',
+    'etcd/cp2 disruptive',
+    'etcd/cp3 disruptive',
+    'etcd/cp1 disruptive',
+    'api/cp1 disruptive',
+    'api/cp2 disruptive',
+    'api/cp3 disruptive',
+    'controllers/cp1 disruptive',
+    'controllers/cp2 disruptive',
+    'controllers/cp3 disruptive',
+    'network/cp1 disruptive',
+    'network/cp2 disruptive',
+    'network/cp3 disruptive',
+    'network/w1 disruptive',
+    'network/w2 disruptive',
+    'network/w3 disruptive',
+  ])
+})
+
+test('each of them behind gates', () => {
+  const ops = new Map([['cp1', changes(true, 'etcd', 'api', 'controllers', 'node', 'network')]])
+  expect(rollout(inputOf({ plans, live, ops })).steps.flatMap(gated)).toEqual([
+    '2 of 3 members of etcd are well without cp1',
+    '= etcd/cp1',
+    'etcd is well on cp1, cp2 and cp3',
+    'the API servers of cp2 and cp3 are ready',
+    '= api/cp1',
+    'the API server of cp1 is ready',
+    '= controllers/cp1',
+    'the controllers of cp1 are ready',
+    '= network/cp1',
+    'the network of cp1 is up',
+    'node cp1 is ready',
+  ])
+})
+
+test('only hosts with something to do have a part, and only in stages that it touches', () => {
+  const ops = new Map([
+    ['cp2', changes(true, 'controllers')],
+    ['w3', changes(true, 'node')],
+    ['w1', []],
+  ])
+  expect(rollout(inputOf({ plans, live, ops })).steps.map(text)).toEqual([
+    'controllers/cp2 disruptive',
+    'node/w3 disruptive',
+  ])
+})
+
+test('nothing to do is no step', () => {
+  expect(rollout(inputOf({ plans, live, ops: new Map() })).steps).toEqual([])
+})
+
+test('workers go in batches, and together where nothing restarts', () => {
+  const many = planned(25)
+  const ops = new Map(
+    many.slice(3).map(({ host }, index) => [host, changes(index >= 20, 'node', 'network')] as const),
+  )
+  const { steps } = rollout(inputOf({ plans: many, live: liveOf(many), ops, maxUnavailable: 2 }))
+  expect(steps.map(({ hosts, disruptive }) => [hosts.length, disruptive])).toEqual([
+    [20, false],
+    [2, true],
+    [2, true],
+    [1, true],
+  ])
+})
+
+test('pods are moved away where a kubelet changes its minor version, and only there', () => {
+  const kubeletBefore = new Map([
+    ['w1', '1.37.0'],
+    ['w2', 'v1.36.4'],
+    ['w3', '1.37.1'],
+  ])
+  const ops = new Map(['w1', 'w2', 'w3'].map((host) => [host, changes(true, 'node')]))
+  const { steps } = rollout(inputOf({ plans, live, ops, kubeletBefore, maxUnavailable: 3 }))
+  expect(steps.map(text)).toEqual(['node/w1+1 disruptive', 'node/w2 drained disruptive'])
+})
+
+test('new nodes join at once, after the API servers and before old ones restart', () => {
+  const some = { ...live, nodes: ['cp1', 'cp2', 'cp3', 'w1'] }
+  const ops = new Map([
+    ['cp1', changes(true, 'api')],
+    ['w1', changes(true, 'node')],
+    ['w2', changes(true, 'prepare', 'node', 'network')],
+    ['w3', changes(true, 'prepare', 'node', 'network')],
+  ])
+  expect(rollout(inputOf({ plans, live: some, ops })).steps.map(text)).toEqual([
+    'prepare/w2+1',
+    'api/cp1 disruptive',
+    'network/w2+1',
+    'node/w1 disruptive',
+  ])
+})
+
+test('new members of etcd join one at a time, before old ones restart', () => {
+  const one = { ...live, etcd: ['cp1'], controlPlanes: ['cp1'] }
+  const ops = new Map(['cp1', 'cp2', 'cp3'].map((host) => [host, changes(true, 'etcd', 'api')]))
+  const { steps, findings } = rollout(inputOf({ plans, live: one, ops }))
+  expect(steps.flatMap(gated)).toEqual([
+    'etcd is well on cp1',
+    '= etcd/cp2',
+    'cp2 votes in etcd',
+    'etcd is well on cp1 and cp2',
+    '= etcd/cp3',
+    'cp3 votes in etcd',
+    '2 of 3 members of etcd are well without cp1',
+    '= etcd/cp1',
+    'etcd is well on cp1, cp2 and cp3',
+    '= api/cp2+1',
+    'the API servers of cp2 and cp3 are ready',
+    'the API servers of cp2 and cp3 are ready',
+    '= api/cp1',
+    'the API server of cp1 is ready',
+  ])
+  expect(findings).toEqual([])
+})
+
+test('a member that was cut off before it could vote is waited for', () => {
+  const two = { ...live, etcd: ['cp1', 'cp2'] }
+  expect(rollout(inputOf({ plans, live: two, ops: new Map() })).steps.flatMap(gated)).toEqual([
+    'etcd is well on cp1 and cp2',
+    '= etcd/cp3',
+    'cp3 votes in etcd',
+  ])
+})
+
+test('where there is only one, it restarts, and that is said before', () => {
+  const single = [hostPlan('cp1', ['control-plane', 'etcd'])]
+  const ops = new Map([['cp1', changes(true, 'etcd', 'api')]])
+  const { steps, findings } = rollout(inputOf({ plans: single, live: liveOf(single), ops }))
+  expect(steps.flatMap(gated)).toEqual([
+    'etcd is well on cp1',
+    '= etcd/cp1',
+    'etcd is well on cp1',
+    '= api/cp1',
+    'the API server of cp1 is ready',
+  ])
+  expect(findings.map(({ code, severity }) => [code, severity])).toEqual([['ROLLOUT_API_AWAY', 'warning']])
+})
+
+test('a host that clears away what it once had needs no turn', () => {
+  const mixed = [...plans, hostPlan('e1', ['worker'])]
+  const ops = new Map([['e1', [opOf('etcd', 'stop'), opOf('api', 'stop')]]])
+  expect(rollout(inputOf({ plans: mixed, live: liveOf(mixed), ops })).steps.map(text)).toEqual([
+    'etcd/leftovers',
+    'api/leftovers',
+  ])
+})
+
+test('at birth nobody waits for nodes that have no network of ours', () => {
+  const bare = planned(1).map((plan) => ({
+    ...plan,
+    components: plan.components.map((one) =>
+      one.name === 'flanneld' ? { ...one, name: 'kube-proxy' } : one,
+    ),
+  }))
+  const { steps } = rollout(inputOf({ plans: bare, ops: everywhere(bare, false) }))
+  expect(steps.at(-1)?.after.map(({ kind }) => kind)).toEqual(['network-ready'])
+})

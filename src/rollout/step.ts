@@ -1,0 +1,50 @@
+import type { Stage } from '../contract/stage.ts'
+
+/** What must be so before a step begins, or after it before the next one does. */
+export type Gate =
+  /** Enough of the members are well for etcd to go on while this one is away. */
+  | { readonly kind: 'etcd-quorum-without'; readonly host: string; readonly members: readonly string[] }
+  | { readonly kind: 'etcd-healthy'; readonly members: readonly string[] }
+  /** It has caught up with the others, and votes. */
+  | { readonly kind: 'etcd-member-promoted'; readonly host: string }
+  | { readonly kind: 'api-ready'; readonly hosts: readonly string[] }
+  | { readonly kind: 'controllers-ready'; readonly host: string }
+  | { readonly kind: 'nodes-ready'; readonly hosts: readonly string[] }
+  | { readonly kind: 'network-ready'; readonly hosts: readonly string[] }
+
+/** Some hosts are taken through a stage, side by side. */
+export interface Step {
+  /** The same whenever the same is to be done. */
+  readonly id: string
+  readonly what: 'apply'
+  readonly hosts: readonly string[]
+  /** Through this stage, and all before it. */
+  readonly stage: Stage
+  /** Those in which there is something to do. */
+  readonly stages: readonly Stage[]
+  readonly before: readonly Gate[]
+  readonly after: readonly Gate[]
+  /** Whether pods are moved away from the hosts first. */
+  readonly drain: boolean
+  /** Whether something that runs is stopped or restarted. */
+  readonly disruptive: boolean
+}
+
+type Wish = Pick<Step, 'hosts' | 'stage'> & Partial<Step>
+
+/** A step, of which only what there is needs to be said. */
+export function step({ hosts, stage, ...more }: Wish): Step {
+  const [first = ''] = hosts
+  return {
+    id: hosts.length > 1 ? `${stage}/${first}+${hosts.length - 1}` : `${stage}/${first}`,
+    what: 'apply',
+    hosts,
+    stage,
+    stages: [stage],
+    before: [],
+    after: [],
+    drain: false,
+    disruptive: false,
+    ...more,
+  }
+}

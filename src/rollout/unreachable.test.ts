@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest'
+import { changes, everywhere, hostPlan, inputOf, liveOf, planned } from './fixtures.ts'
+import type { RolloutInput } from './input.ts'
+import { type Rollout, rollout } from './rollout.ts'
+
+const plans = planned(10)
+const live = liveOf(plans)
+
+function codes({ findings }: Rollout): string[] {
+  return findings.map(({ code, severity, host }) =>
+    [severity, code, ...(host === undefined ? [] : [host])].join(' '),
+  )
+}
+
+function without(unreachable: string[], wish: Partial<RolloutInput> = {}): Rollout {
+  return rollout(inputOf({ plans, live, ops: everywhere(plans, true), unreachable, ...wish }))
+}
+
+const onAll = (...stages: Parameters<typeof changes>[1][]): RolloutInput['ops'] =>
+  new Map(plans.map(({ host }) => [host, changes(true, ...stages)]))
+
+test('a worker is left behind, and counts as away', () => {
+  const result = without(['w3'], { maxUnavailable: 3 })
+  expect(codes(result)).toEqual(['warning ROLLOUT_WORKER_SKIPPED w3'])
+  expect(result.skipped).toEqual([{ host: 'w3', reason: 'does not answer' }])
+  const workers = result.steps.filter(({ hosts }) => hosts[0]?.startsWith('w'))
+  expect(workers.map(({ hosts }) => hosts.length)).toEqual([2, 2, 2, 2, 1])
+  expect(result.steps.flatMap(({ hosts }) => hosts)).not.toContain('w3')
+})
+
+test('with too many workers away nothing is done', () => {
+  const result = without(['w1', 'w2'], { maxUnavailable: 1 })
+  expect(codes(result)).toEqual(['error ROLLOUT_TOO_MANY_UNREACHABLE'])
+  expect(result).toMatchObject({ steps: [], skipped: [] })
+})
+
+test('those that are away leave no place for a restart', () => {
+  const result = without(['w1'], { maxUnavailable: 1 })
+  expect(codes(result)).toEqual(['error ROLLOUT_TOO_MANY_UNREACHABLE'])
+  expect(result.findings[0]?.message).toBe(
+    '1 worker does not answer (w1); 1 may be away at once, so that no other one can restart',
+  )
+  expect(result.findings[0]?.hint).toContain('spec.rollout.maxUnavailable to 2')
+})
+
+test('they leave place enough where none restarts', () => {
+  const quiet = without(['w1'], { maxUnavailable: 1, ops: everywhere(plans, false) })
+  expect(codes(quiet)).toEqual(['warning ROLLOUT_WORKER_SKIPPED w1'])
+  const elsewhere = without(['w1'], { maxUnavailable: 1, ops: onAll('api') })
+  expect(codes(elsewhere)).toEqual(['warning ROLLOUT_WORKER_SKIPPED w1'])
+})
+
+test('a worker that never was part of the cluster is missed by nobody', () => {
+  const nodes = live.nodes.filter((name) => !['w8', 'w9', 'w10'].includes(name))
+  const result = without(['w10', 'w8', 'w9', 'x'], { maxUnavailable: 1, live: { ...live, nodes } })
+  expect(codes(result)).toEqual([
+    'warning ROLLOUT_WORKER_SKIPPED w10',
+    'warning ROLLOUT_WORKER_SKIPPED w8',
+    'warning ROLLOUT_WORKER_SKIPPED w9',
+    'warning ROLLOUT_WORKER_SKIPPED x',
+  ])
+})
+
+test('at birth workers may be away, members of etcd may not', () => {
+  const birth = { live: liveOf([]), ops: everywhere(plans, false) }
+  expect(codes(without(['w1'], birth))).toEqual(['warning ROLLOUT_WORKER_SKIPPED w1'])
+  expect(codes(without(['w1', 'w2'], birth))).toEqual(['error ROLLOUT_TOO_MANY_UNREACHABLE'])
+  expect(codes(without(['cp2'], birth))).toEqual(['error ROLLOUT_QUORUM cp2'])
+})
+
+test('at birth control planes may not be away', () => {
+  const apart = [
+    hostPlan('e1', ['etcd']),
+    hostPlan('cp1', ['control-plane']),
+    hostPlan('cp2', ['control-plane']),
+  ]
+  const birth = { plans: apart, live: liveOf([]), ops: everywhere(apart, false) }
+  expect(codes(without(['cp2'], birth))).toEqual(['error ROLLOUT_CONTROL_PLANE_UNREACHABLE cp2'])
+})
+
+test('a cluster without a known member of etcd gets no new one', () => {
+  expect(codes(without([], { live: { ...live, etcd: [] } }))).toEqual(['error ROLLOUT_QUORUM'])
+})
+
+test('no restart of etcd where a member of three is away', () => {
+  const result = without(['cp3'], { ops: onAll('etcd') })
+  expect(codes(result)).toContain('error ROLLOUT_QUORUM')
+  expect(result.steps).toEqual([])
+  expect(result.findings[0]?.message).toBe(
+    'cp3 does not answer: a restart of etcd would leave 1 of 3 members, and 2 are needed',
+  )
+})
+
+test('a control plane may be away where the change needs it for nothing', () => {
+  const result = without(['cp3'], { ops: onAll('api', 'node') })
+  expect(codes(result)).toEqual(['warning ROLLOUT_CONTROL_PLANE_UNREACHABLE cp3'])
+  expect(result.skipped.map(({ host }) => host)).toEqual(['cp3'])
+})
+
+test('of five members one may be away', () => {
+  const five = ['e1', 'e2', 'e3', 'e4', 'e5'].map((name) => hostPlan(name, ['etcd']))
+  const all = [...five, hostPlan('cp1', ['control-plane'])]
+  const wish = { plans: all, live: liveOf(all), ops: everywhere(five, true) }
+  expect(codes(without(['e4'], wish))).toEqual(['warning ROLLOUT_CONTROL_PLANE_UNREACHABLE e4'])
+  expect(without(['e4'], wish).steps.filter(({ stage }) => stage === 'etcd')).toHaveLength(4)
+  expect(codes(without(['e4', 'e5'], wish))).toContain('error ROLLOUT_QUORUM')
+})
+
+test('without a quorum nothing is done at all', () => {
+  expect(codes(without(['cp2', 'cp3'], { ops: onAll('network') }))).toContain('error ROLLOUT_QUORUM')
+})
+
+test('no member joins while another is away', () => {
+  const more = [...plans, hostPlan('cp4', ['control-plane', 'etcd'])]
+  const result = without(['cp3'], { plans: more, ops: new Map([['cp4', changes(false, 'etcd')]]) })
+  expect(codes(result)).toContain('error ROLLOUT_QUORUM')
+  expect(result.findings[0]?.message).toBe('cp4 cannot join etcd while cp3 does not answer')
+})
+
+test('the last API server that answers does not restart', () => {
+  const two = [
+    hostPlan('e1', ['etcd']),
+    hostPlan('cp1', ['control-plane']),
+    hostPlan('cp2', ['control-plane']),
+  ]
+  const wish = { plans: two, live: liveOf(two), ops: new Map([['cp1', changes(true, 'api')]]) }
+  expect(codes(without(['cp2'], wish))).toEqual(['error ROLLOUT_CONTROL_PLANE_UNREACHABLE cp2'])
+})
+
+test('no kubelet leaves an API server behind', () => {
+  const kubeletBefore = new Map([['w1', '1.36.4']])
+  const result = without(['cp3'], { ops: onAll('node'), kubeletBefore })
+  expect(codes(result)).toEqual(['error ROLLOUT_CONTROL_PLANE_UNREACHABLE cp3'])
+})
+
+test('a host that does not answer is known from the cluster where it has no plan', () => {
+  const known = plans.filter(({ host }) => host !== 'cp3')
+  expect(codes(without(['cp3'], { plans: known, ops: onAll('etcd') }))).toContain('error ROLLOUT_QUORUM')
+})
+
+test('a host does not stop being what it is in passing', () => {
+  const less = [...plans.filter(({ host }) => host !== 'cp3'), hostPlan('cp3', ['worker'])]
+  expect(codes(without([], { plans: less }))).toEqual(['error ROLLOUT_ROLE_REMOVED cp3'])
+})

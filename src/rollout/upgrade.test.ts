@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import type { NodePlan } from '../contract/node-plan.ts'
+import { diff } from '../diff/diff.ts'
+import { presentAfter } from '../diff/items.ts'
+import { clusterOf, planInput } from '../plan/fixtures.ts'
+import { planCluster } from '../plan/plan.ts'
+import { describeStep } from './describe.ts'
+import { inputOf, liveOf } from './fixtures.ts'
+import { rollout } from './rollout.ts'
+
+/** A real cluster, from its file to the order across its hosts. */
+function plansOf(kubernetes: string, ...more: readonly string[]): readonly NodePlan[] {
+  return planCluster(
+    planInput(
+      clusterOf(`
+apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: x }
+spec:
+  kubernetes: ${kubernetes}
+  hosts:
+    - { name: cp1, address: 192.0.2.1, roles: [control-plane] }
+    - { name: cp2, address: 192.0.2.2, roles: [control-plane] }
+    - { name: cp3, address: 192.0.2.3, roles: [control-plane] }
+    - { name: w1, address: 192.0.2.11, roles: [worker] }
+    - { name: w2, address: 192.0.2.12, roles: [worker] }
+${more.map((host) => `    - ${host}`).join('\n')}`),
+    ),
+  ).plans
+}
+
+function change(before: readonly NodePlan[], after: readonly NodePlan[]): string[] {
+  const old = new Map(before.map((plan) => [plan.host, plan]))
+  const { steps, findings } = rollout(
+    inputOf({
+      plans: after,
+      live: liveOf(before),
+      ops: new Map(
+        after.map((plan) => {
+          const former = old.get(plan.host)
+          return [plan.host, diff(plan, former === undefined ? [] : presentAfter(former))]
+        }),
+      ),
+      kubeletBefore: new Map(
+        before.map(({ host, components }) => [
+          host,
+          components.find(({ name }) => name === 'kubelet')?.version ?? '',
+        ]),
+      ),
+    }),
+  )
+  expect(findings).toEqual([])
+  return steps.map(describeStep)
+}
+
+test('a cluster from nothing', () => {
+  expect(change([], plansOf('1.36.4'))).toEqual([
+    'preparation on 5 hosts (cp1, cp2 and 3 more)',
+    'etcd on cp1, cp2 and cp3',
+    'API server on cp1, cp2 and cp3',
+    'controllers on cp1, cp2 and cp3',
+    'kubelet on 5 hosts (cp1, cp2 and 3 more)',
+    'network on 5 hosts (cp1, cp2 and 3 more)',
+  ])
+})
+
+test('nothing where nothing changed', () => {
+  expect(change(plansOf('1.36.4'), plansOf('1.36.4'))).toEqual([])
+})
+
+test('a new minor version', () => {
+  const steps = change(plansOf('1.36.4'), plansOf('1.37.1'))
+  expect(steps.filter((text) => !text.startsWith('etcd'))).toEqual([
+    'API server on cp1, while the API servers of cp2 and cp3 are ready',
+    'API server on cp2, while the API servers of cp1 and cp3 are ready',
+    'API server on cp3, while the API servers of cp1 and cp2 are ready',
+    'controllers on cp1',
+    'controllers on cp2',
+    'controllers on cp3',
+    'kubelet and network on cp1, pods moved away first',
+    'kubelet and network on cp2, pods moved away first',
+    'kubelet and network on cp3, pods moved away first',
+    'kubelet and network on w1, pods moved away first',
+    'kubelet and network on w2, pods moved away first',
+  ])
+})
+
+test('a worker more disturbs nobody', () => {
+  const more = plansOf('1.36.4', '{ name: w3, address: 192.0.2.13, roles: [worker] }')
+  expect(change(plansOf('1.36.4'), more)).toEqual(['preparation on w3', 'kubelet and network on w3'])
+})
+
+test('a control plane more joins, and no old member of etcd restarts', () => {
+  const more = plansOf('1.36.4', '{ name: cp4, address: 192.0.2.4, roles: [control-plane] }')
+  const steps = change(plansOf('1.36.4'), more)
+  expect(steps.slice(0, 2)).toEqual([
+    'preparation on cp4',
+    'etcd on cp4, while etcd is well on cp1, cp2 and cp3',
+  ])
+  expect(steps.filter((text) => text.startsWith('etcd')).slice(1)).toEqual([
+    'etcd on cp1',
+    'etcd on cp2',
+    'etcd on cp3',
+  ])
+})

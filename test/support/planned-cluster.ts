@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { z } from 'zod'
+import type { Host } from '../../lab/hosts/host.ts'
+import { type Facts, factsFormat } from '../../src/contract/facts.ts'
+import { type NodePlan, nodePlanFormat } from '../../src/contract/node-plan.ts'
+import { privateFiles } from '../../src/identity/files.ts'
+import type { Identity } from '../../src/identity/identity.ts'
+import { readIdentity, readKeyFile } from '../../src/identity/store.ts'
+import { type CommandResult, run } from '../../src/kit/command.ts'
+
+const root = join(import.meta.dirname, '../..')
+const planDocument = z.looseObject({ plans: z.array(nodePlanFormat.newest.schema) })
+
+export interface PlannedCluster {
+  readonly plans: readonly NodePlan[]
+  readonly identity: Identity
+}
+
+/** What a person does before `up`, with the commands that they type: init, lock, plan. */
+export async function plannedCluster(
+  kubernetes: string,
+  mirror: string,
+  hosts: readonly { readonly host: Host; readonly roles: readonly string[] }[],
+): Promise<PlannedCluster> {
+  const directory = await mkdtemp(join(tmpdir(), 'planned-'))
+  try {
+    const file = join(directory, 'cluster.yml')
+    const hyperkube = async (...words: string[]): Promise<CommandResult> =>
+      run([process.execPath, join(root, 'src/main.ts'), ...words, '-f', file], {
+        env: { XDG_CONFIG_HOME: directory },
+        allowFailure: true,
+      })
+    await writeFile(file, stringify(clusterDocument(kubernetes, mirror, hosts)))
+    await expectCode(0, await hyperkube('init'))
+    await expectCode(0, await hyperkube('lock'))
+    await writeFacts(
+      join(directory, 'facts'),
+      hosts.map(({ host }) => host),
+    )
+    // 3: there is something to do.
+    const planned = await expectCode(
+      3,
+      await hyperkube('plan', '--facts', join(directory, 'facts'), '-o', 'json'),
+    )
+    const key = await readKeyFile(privateFiles(), join(directory, 'hyperkube/keys/lab.key'))
+    return {
+      plans: planDocument.parse(JSON.parse(planned.stdout)).plans,
+      identity: await readIdentity(privateFiles(), join(directory, 'cluster.identity'), key),
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+function clusterDocument(
+  kubernetes: string,
+  mirror: string,
+  hosts: readonly { readonly host: Host; readonly roles: readonly string[] }[],
+): object {
+  return {
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'Cluster',
+    metadata: { name: 'lab' },
+    spec: {
+      kubernetes,
+      artifacts: { mirror },
+      hosts: hosts.map(({ host, roles }) => ({ name: host.name, address: host.address, roles })),
+    },
+  }
+}
+
+/** Until an agent looks for itself: what was seen once on a host of the lab, under another name and address. */
+async function writeFacts(directory: string, hosts: readonly Host[]): Promise<void> {
+  await mkdir(directory)
+  const recorded = join(root, 'src/contract/testdata/facts-lab-host.v1.json')
+  const facts = factsFormat.newest.schema.parse(JSON.parse(await readFile(recorded, 'utf8')))
+  for (const { name, address } of hosts) {
+    const own: Facts = {
+      ...facts,
+      host: name,
+      system: {
+        ...facts.system,
+        hostname: name,
+        machineId: name,
+        addresses: [
+          { interface: 'lo', address: '127.0.0.1', prefix: 8 },
+          { interface: 'eth0', address, prefix: 24 },
+        ],
+      },
+    }
+    await writeFile(join(directory, `${name}.json`), JSON.stringify(own))
+  }
+}
+
+async function expectCode(code: number, result: CommandResult): Promise<CommandResult> {
+  if (result.code !== code) throw new Error(`ended with ${result.code}: ${result.stdout}${result.stderr}`)
+  return result
+}
