@@ -16,6 +16,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/plan': ['src/catalog', 'src/spec', 'src/identity', 'src/pki', 'src/contract', 'src/kit'],
   'src/diff': ['src/contract', 'src/kit'],
   'src/rollout': ['src/plan', 'src/diff', 'src/contract', 'src/kit'],
+  'src/agent': ['src/pki', 'src/diff', 'src/contract', 'src/kit'],
   'src/cli': [
     'src/rollout',
     'src/diff',

@@ -6,11 +6,13 @@ import { op } from './op.ts'
 import { stage } from './stage.ts'
 import type { Format } from './versioned.ts'
 
-const claim = z.strictObject({
+/** Who may change the cluster now. */
+export const claim = z.strictObject({
   holder: z.string().min(1),
   /** A request with an older one than the agent has seen is refused. */
   generation: z.int().min(1),
 })
+export type Claim = z.infer<typeof claim>
 
 const plan = nodePlanFormat.newest.schema
 
@@ -18,10 +20,12 @@ const plan = nodePlanFormat.newest.schema
 const secrets = z.record(z.string(), z.base64())
 
 const ask = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('facts') }),
+  /** The name is the operator's for the host. */
+  z.strictObject({ type: z.literal('facts'), host: z.string() }),
   /** What would be done, were the plan applied. */
   z.strictObject({ type: z.literal('diff'), plan }),
-  z.strictObject({ type: z.literal('claim'), claim }),
+  /** With `force` also from a holder who is still there. */
+  z.strictObject({ type: z.literal('claim'), claim, force: z.boolean() }),
   z.strictObject({ type: z.literal('release'), claim }),
   /** Makes the keys that are missing, and answers with a request for each certificate that is due. */
   z.strictObject({ type: z.literal('certificate-requests'), claim, plan }),
@@ -38,6 +42,8 @@ const ask = z.discriminatedUnion('type', [
   }),
   /** The events of a run, from one on. */
   z.strictObject({ type: z.literal('attach'), run: z.uuid(), from: z.int().min(1) }),
+  /** Takes everything of ours off the host, as a run that can be attached to. */
+  z.strictObject({ type: z.literal('reset'), claim, run: z.uuid() }),
 ])
 
 const request = z.strictObject({

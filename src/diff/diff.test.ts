@@ -164,3 +164,19 @@ test('what two shared stays for the one that is left', () => {
   const after = planOf(...(late === undefined ? [] : [late]))
   expect(between(sharing('1'), after)).toEqual(['stop service early.service', 'remove service early.service'])
 })
+
+test('what a later stage brought goes first', () => {
+  const before = planOf(
+    running('a', '1', [], 'network'),
+    running('b', '1', [], 'etcd'),
+    running('c', '1', [], 'node'),
+  )
+  const stops = between(before, planOf()).filter((line) => line.startsWith('stop'))
+  expect(stops).toEqual(['stop service a.service', 'stop service c.service', 'stop service b.service'])
+})
+
+test('where it is not told one way what is there, it is made so once more', () => {
+  const plan = sharing('1')
+  const told = presentAfter(plan).map((item, index) => (index === 0 ? { ...item, digest: 'other' } : item))
+  expect(diff(plan, told).map(text)).toEqual(['change directory /shared'])
+})

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** The same for the same content, whatever the order of its keys. */
 export function digestOf(content: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(inOrder(content)))
-    .digest('hex')
+  return hash('sha256', JSON.stringify(inOrder(content)))
 }
 
 function inOrder(value: unknown): unknown {

@@ -87,6 +87,14 @@ test('another mirror with the same bytes changes nothing', () => {
   expect(digests(from('https://one.example/etcd'))).toEqual(digests(from('https://two.example/etcd')))
 })
 
+test('a file is also who may read it', () => {
+  const of = (access: { owner: string; mode: string }): string[] =>
+    digests(planOf(componentOf({ name: 'x', files: [{ ...fileOf('/a', 'text'), ...access }] })))
+  const root = of({ owner: 'root', mode: '0600' })
+  expect(of({ owner: 'root', mode: '0644' })).not.toEqual(root)
+  expect(of({ owner: 'etcd', mode: '0600' })).not.toEqual(root)
+})
+
 test('every value counts', () => {
   const changed = {
     ...etcd,

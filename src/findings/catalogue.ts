@@ -1,4 +1,5 @@
 import { catalog } from './catalog.ts'
+import { claim } from './claim.ts'
 import { contract } from './contract.ts'
 import type { Entries } from './entry.ts'
 import { general } from './general.ts'
@@ -31,6 +32,7 @@ export const areas: readonly Area[] = [
   { title: 'Hosts’ ssh keys', entries: ssh },
   { title: 'The plan', entries: plan },
   { title: 'The order across hosts', entries: rollout },
+  { title: 'Who may change the cluster', entries: claim },
   { title: 'Certificates', entries: pki },
   { title: 'Documents between programs', entries: contract },
 ]

@@ -123,6 +123,7 @@ function missingFiles({
   )
   return [...new Set(named)].filter(
     (path) =>
+      !path.startsWith('/opt/hyperkube/current/') &&
       !made.has(path) &&
       !artifacts.some(({ directory }) => path.startsWith(`${directory}/`)) &&
       !path.endsWith('/login-'),

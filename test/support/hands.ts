@@ -66,7 +66,7 @@ function agentOf({ components }: NodePlan): ComponentPlan[] {
 }
 
 function engine({ components }: NodePlan): ComponentPlan[] {
-  return components.filter(({ artifacts }) => !artifacts.some(({ from }) => from === 'this-release'))
+  return components.filter(({ name }) => name !== 'hyperkube-agent' && name !== 'apiserver-proxy')
 }
 
 /** Answers with the commands that give everything its owner and mode. */

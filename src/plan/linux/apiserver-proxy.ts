@@ -4,7 +4,7 @@ import { component, type Planner } from '../component.ts'
 import { textFile } from '../files.ts'
 import { memoryFloor } from '../memory-floors.ts'
 import { isNode, type LinuxScene } from '../scene.ts'
-import { etc, programDirectory, state } from './paths.ts'
+import { etc, ownProgram, state } from './paths.ts'
 import { confined, systemdService } from './unit.ts'
 
 const name = 'apiserver-proxy'
@@ -19,18 +19,15 @@ const files = {
 
 export const apiserverProxy: Planner<LinuxScene> = (scene) => {
   if (!isNode(scene)) return undefined
-  const { identity, system, version, host } = scene
-  const program = programDirectory('hyperkube', version)
+  const { identity, system, host } = scene
   return component({
     name,
     stage: 'node',
-    version,
     users: [name],
     directories: [
       { path: directory, owner: name, mode: '0700' },
       { path: memory, owner: name, mode: '0700' },
     ],
-    artifacts: [{ from: 'this-release', name: 'hyperkube', version, directory: program }],
     files: [
       textFile(`${directory}/ca.crt`, identity.authorities.kubernetes, { owner: name, mode: '0644' }),
       // It reads the list again by itself: a control plane more or less must not cut connections.
@@ -54,7 +51,7 @@ export const apiserverProxy: Planner<LinuxScene> = (scene) => {
         description: 'the way to whichever API server is well',
         type: 'exec',
         user: name,
-        command: [`${program}/hyperkube`, name, `--config=${directory}/config.json`],
+        command: [ownProgram, name, `--config=${directory}/config.json`],
         memoryFloor: memoryFloor(name),
         settings: confined(memory),
       },

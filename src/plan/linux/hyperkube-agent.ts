@@ -1,17 +1,16 @@
+import type { Service } from '../../contract/service.ts'
 import { component, type Planner } from '../component.ts'
 import { secretFile, textFile } from '../files.ts'
-import { memoryFloor } from '../memory-floors.ts'
 import { isControlPlane, type LinuxScene } from '../scene.ts'
-import { etc, programDirectory, state } from './paths.ts'
-import { systemdService } from './unit.ts'
+import { etc, ownProgram, programDirectory, state } from './paths.ts'
+import { renderUnit } from './unit.ts'
 
 const name = 'hyperkube-agent'
 const directory = `${etc}/agent`
 const root = { owner: 'root' }
 
 export const hyperkubeAgent: Planner<LinuxScene> = (scene) => {
-  const { identity, system, version } = scene
-  const program = programDirectory('hyperkube', version)
+  const { identity, version } = scene
   const authorities = [
     ['kubernetes', identity.authorities.kubernetes],
     ['etcd', identity.authorities.etcd],
@@ -25,7 +24,9 @@ export const hyperkubeAgent: Planner<LinuxScene> = (scene) => {
       { path: directory, owner: 'root', mode: '0700' },
       { path: `${state}/agent`, owner: 'root', mode: '0700' },
     ],
-    artifacts: [{ from: 'this-release', name: 'hyperkube', version, directory: program }],
+    artifacts: [
+      { from: 'this-release', name: 'hyperkube', version, directory: programDirectory('hyperkube', version) },
+    ],
     // Control planes renew certificates while no operator is near.
     files: isControlPlane(scene)
       ? authorities.flatMap(([authority, certificate]) => [
@@ -40,18 +41,35 @@ export const hyperkubeAgent: Planner<LinuxScene> = (scene) => {
           }),
         ])
       : [],
-    service: systemdService(
-      {
-        name,
-        description: 'hyperkube, which keeps this host as it was planned',
-        type: 'exec',
-        command: [`${program}/hyperkube`, 'agent'],
-        memoryFloor: memoryFloor(name),
-        // What it started must outlive it.
-        settings: [['KillMode', 'process']],
-      },
-      system,
-    ),
+    service: agentService(),
     probes: [],
   })
+}
+
+/** The same on every host: it is there before anything is known of the host. */
+export function agentService(): Service {
+  const unit = renderUnit([
+    [
+      'Unit',
+      [
+        ['Description', 'hyperkube, which keeps this host as it was planned'],
+        ['Wants', 'network-online.target'],
+        ['After', 'network-online.target'],
+        ['StartLimitIntervalSec', '0'],
+      ],
+    ],
+    [
+      'Service',
+      [
+        ['Type', 'exec'],
+        ['ExecStart', `${ownProgram} agent`],
+        ['Restart', 'always'],
+        ['RestartSec', '2'],
+        // What it started must outlive it.
+        ['KillMode', 'process'],
+      ],
+    ],
+    ['Install', [['WantedBy', 'multi-user.target']]],
+  ])
+  return { supervisor: 'systemd', name: `${name}.service`, unit }
 }

@@ -14,6 +14,9 @@ export const containerdSocket = '/run/containerd/containerd.sock'
 export const cniConfiguration = '/etc/cni/net.d'
 export const flannelSubnet = '/run/flannel/subnet.env'
 
+/** Whichever hyperkube a host runs now: a link, so that a new one changes no unit and restarts no component. */
+export const ownProgram = '/opt/hyperkube/current/hyperkube'
+
 export function programDirectory(name: string, version: string): string {
   return `/opt/hyperkube/${name}-${version}`
 }

@@ -1,0 +1,27 @@
+import type { Readable } from 'node:stream'
+import { HyperkubeError } from '../../kit/errors.ts'
+
+/** A plan with all its secrets is far below it. */
+const longest = 32 * 2 ** 20
+
+/** The lines of a stream, one by one; an unfinished one at its end is left out, as whoever wrote it died over it. */
+export async function* lines(stream: Readable): AsyncGenerator<string> {
+  let pieces: Buffer[] = []
+  let size = 0
+  for await (const chunk of stream) {
+    let rest = Buffer.from(chunk)
+    for (;;) {
+      const end = rest.indexOf(0x0a)
+      const piece = end === -1 ? rest : rest.subarray(0, end)
+      size += piece.length
+      if (size > longest)
+        throw new HyperkubeError('AGENT_LINE_TOO_LONG', 'a message is longer than any of ours')
+      pieces.push(piece)
+      if (end === -1) break
+      yield Buffer.concat(pieces).toString('utf8')
+      pieces = []
+      size = 0
+      rest = rest.subarray(end + 1)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { appendFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { RunLog } from './run-log.ts'
+import { Runs } from './runs.ts'
+
+const run = '7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d'
+const other = '0d0f6f4e-1b9f-4f6c-8a53-5a2b1b0c9d8e'
+const never = new AbortController().signal
+
+let directory: string
+let runs: Runs
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'runs-'))
+  runs = agent()
+})
+afterEach(async () => {
+  await runs.stop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+function agent(): Runs {
+  return new Runs('cp1', new RunLog(directory), () => new Date(0))
+}
+
+async function told(by: Runs, id = run, from = 1): Promise<string[]> {
+  const events = await Array.fromAsync(by.attach(id, from, never))
+  return events.map(({ sequence, what }) =>
+    what.type === 'run-ended' ? `${sequence} ended ${what.result.outcome}` : `${sequence} ${what.type}`,
+  )
+}
+
+test('a run is told of while it goes on, and afterwards', async () => {
+  const step = Promise.withResolvers<void>()
+  await runs.start(run, 'apply', async (emit) => {
+    await step.promise
+    emit({ type: 'log', lines: ['half way'] }, 'etcd')
+  })
+  const live = told(runs)
+  step.resolve()
+  const all = ['1 run-started', '2 log', '3 ended done']
+  expect(await live).toEqual(all)
+  expect(await told(runs)).toEqual(all)
+  expect(await told(runs, run, 3)).toEqual(['3 ended done'])
+})
+
+test('one run is done after the other', async () => {
+  const order: string[] = []
+  const first = Promise.withResolvers<void>()
+  await runs.start(run, 'apply', async () => {
+    await first.promise
+    order.push('first')
+  })
+  await runs.start(other, 'apply', async () => void order.push('second'))
+  first.resolve()
+  await told(runs, other)
+  expect(order).toEqual(['first', 'second'])
+})
+
+test('the same run is never begun twice', async () => {
+  let times = 0
+  const work = async (): Promise<void> => void times++
+  await runs.start(run, 'apply', work)
+  await runs.start(run, 'apply', work)
+  await told(runs)
+  await runs.start(run, 'apply', work)
+  await agent().start(run, 'apply', work)
+  expect(times).toBe(1)
+})
+
+test('a failure is told with its code and hint, and the next run goes on', async () => {
+  await runs.start(run, 'apply', async () => {
+    throw new HyperkubeError('SERVICE_FAILED', 'it ended', { component: 'etcd', hint: 'look' })
+  })
+  const events = await Array.fromAsync(runs.attach(run, 2, never))
+  const failure = { code: 'SERVICE_FAILED', message: 'etcd: it ended', hint: 'look' }
+  expect(events.map(({ what }) => what)).toEqual([
+    { type: 'run-ended', result: { outcome: 'failed', failure } },
+  ])
+  await runs.start(other, 'apply', async () => undefined)
+  expect(await told(runs, other)).toEqual(['1 run-started', '2 ended done'])
+})
+
+test('of a run that the agent died over the end is said all the same', async () => {
+  await runs.start(run, 'apply', async (_, signal) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    signal.throwIfAborted()
+  })
+  await appendFile(join(directory, `${run}.ndjson`), '{"unfinished')
+  expect(await told(agent())).toEqual(['1 run-started', '2 ended interrupted'])
+})
+
+test('nobody knows of a run that never was', async () => {
+  await expect(told(runs)).rejects.toThrow('knows nothing of the run')
+})
