@@ -29,7 +29,7 @@ const daemonSet = {
           {
             name: 'web',
             image: testImage,
-            imagePullPolicy: 'Never',
+            imagePullPolicy: 'IfNotPresent',
             args: ['netexec', `--http-port=${probe.port}`],
           },
         ],

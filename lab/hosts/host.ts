@@ -105,10 +105,14 @@ export class Host {
   /** Waits until a host that runs takes logins. */
   async connect(): Promise<void> {
     if (await isConnected(this.ssh)) return
-    await openConnection(this.ssh, bootTime, async () => this.isRunning()).catch((cause: unknown) => {
-      throw new HyperkubeError('HOST_NOT_UP', 'the host did not come up', {
+    await openConnection(this.ssh, bootTime, async () => this.isRunning()).catch(async (cause: unknown) => {
+      const console = join(this.directory, 'console.log')
+      const said = await readFile(console, 'utf8').catch(() => '')
+      // A test takes the host away before anybody could read it.
+      const end = said.trimEnd().split('\n').slice(-8).join('\n')
+      throw new HyperkubeError('HOST_NOT_UP', `the host did not come up; its last words were\n${end}\n`, {
         host: this.name,
-        hint: `read ${join(this.directory, 'console.log')}`,
+        hint: `read ${console}`,
         cause,
       })
     })

@@ -7,19 +7,28 @@ import { run } from '../../src/kit/command.ts'
 import type { Arch } from '../engine/recipe.ts'
 import type { Image } from './images.ts'
 import { plainTar } from './plain-tar.ts'
+import { moveToRegistry } from './registry-layout.ts'
 
 const layerType = 'application/vnd.oci.image.layer.v1.tar'
 const configType = 'application/vnd.oci.image.config.v1+json'
-const manifestType = 'application/vnd.oci.image.manifest.v1+json'
+export const manifestType = 'application/vnd.oci.image.manifest.v1+json'
 
 interface Blob {
   readonly digest: string
   readonly size: number
 }
 
-/** Writes an image as an OCI archive: an image layout in one tar file. `programs` holds the part's files. */
-export async function writeImage(image: Image, arch: Arch, programs: string, to: string): Promise<void> {
-  const work = await mkdtemp(join(dirname(to), '.image-'))
+/**
+ * Writes an image twice below `root`: as an OCI archive, which is an image layout in one tar file, and as the files of a
+ * registry. `programs` holds the part's files.
+ */
+export async function writeImage(
+  image: Image,
+  arch: Arch,
+  programs: string,
+  { root, archive }: { readonly root: string; readonly archive: string },
+): Promise<void> {
+  const work = await mkdtemp(join(root, '.image-'))
   try {
     const layout = join(work, 'layout')
     await mkdir(join(layout, 'blobs/sha256'), { recursive: true })
@@ -61,7 +70,9 @@ export async function writeImage(image: Image, arch: Arch, programs: string, to:
     )
     await writeFile(join(layout, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }))
     await run(['tar', ...plainTar, '-C', layout, '-cf', join(work, 'image.tar'), '.'])
-    await rename(join(work, 'image.tar'), to)
+    await rename(join(work, 'image.tar'), join(root, archive))
+    const digests = { manifest: manifest.digest, blobs: [config.digest, layer.digest] }
+    await moveToRegistry(image.name, layout, digests, root)
   } finally {
     await rm(work, { recursive: true, force: true })
   }

@@ -11,7 +11,7 @@ import { plainTar } from './plain-tar.ts'
 import { type Publication, publicationsOf } from './publication.ts'
 
 /** Changes when the bytes of a publication change though the list of them does not. */
-const format = 1
+const format = 2
 
 /** Lays out what a built part publishes, once; answers with the directory to serve. */
 export async function publish(built: BuiltPart, cache: string, report: Report): Promise<string> {
@@ -40,7 +40,7 @@ async function write(publication: Publication, built: BuiltPart, root: string): 
       await writeArchive(publication.members, built, target)
       return
     case 'image':
-      await writeImage(publication.image, built.arch, built.directory, target)
+      await writeImage(publication.image, built.arch, built.directory, { root, archive: publication.path })
       return
     case 'checksum': {
       const digest = await sha256(join(root, publication.of))

@@ -9,6 +9,8 @@ import { cacheDirectory } from '../../lab/cache.ts'
 import { machineArch } from '../../lab/engine/build.ts'
 import { selectParts } from '../../lab/engine/parts.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
+import { imagePath, imagesOf } from '../../lab/mirror/images.ts'
+import { manifestType } from '../../lab/mirror/oci-archive.ts'
 import { openMirror } from '../../lab/mirror/open.ts'
 import { publicationsOf } from '../../lab/mirror/publication.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
@@ -16,6 +18,8 @@ import { silentReport } from '../../lab/report.ts'
 import { run } from '../../src/kit/command.ts'
 import { freshLab } from '../support/lab.ts'
 
+const blobSchema = z.object({ digest: z.string(), size: z.number() })
+const manifestSchema = z.object({ mediaType: z.string(), config: blobSchema, layers: z.array(blobSchema) })
 const lockSchema = z.object({ artifacts: z.array(z.object({ url: z.string(), sha256: z.string() })) })
 
 let lab: Lab
@@ -40,12 +44,17 @@ afterAll(async () => {
 
 const arch = machineArch()
 const publications = selectParts().flatMap((part) => publicationsOf(part, arch))
+const images = selectParts().flatMap(imagesOf)
 const checksums = publications.filter((publication) => publication.kind === 'checksum')
 
 async function get(path: string): Promise<Buffer> {
   const answer = await fetch(`${mirror.address}/${path}`)
   expect(answer.status, path).toBe(200)
   return Buffer.from(await answer.arrayBuffer())
+}
+
+function digestOf(bytes: Buffer): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
 test.each(checksums)('$path agrees with what is served', async ({ path, of }) => {
@@ -59,8 +68,63 @@ test.each(checksums)('$path agrees with what is served', async ({ path, of }) =>
   expect(file ?? basename(of)).toBe(basename(of))
 })
 
+test.each(images)('$name is in the registry, the same as in its archive', async ({ name: image }) => {
+  const [, host, name, tag] = /^([^/]+)\/(.+):(.+)$/.exec(image) ?? []
+  const repository = `v2/${name}`
+  const answer = await fetch(`${mirror.address}/${repository}/manifests/${tag}?ns=${host}`)
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toBe(manifestType)
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  const digest = digestOf(bytes)
+  expect(answer.headers.get('docker-content-digest')).toBe(digest)
+  expect(await get(`${repository}/manifests/${digest}`)).toEqual(bytes)
+
+  const { mediaType, config, layers } = manifestSchema.parse(JSON.parse(bytes.toString()))
+  expect(mediaType).toBe(manifestType)
+  for (const blob of [config, ...layers]) {
+    const served = await get(`${repository}/blobs/${blob.digest}`)
+    expect({ digest: digestOf(served), size: served.length }).toEqual(blob)
+  }
+  const { stdout } = await run(['tar', '-xO', './index.json'], { input: await get(imagePath(image)) })
+  expect(JSON.parse(stdout)).toMatchObject({ manifests: [{ digest, size: bytes.length }] })
+})
+
+test('the registry says that it is one, and what it has not', async () => {
+  expect((await fetch(`${mirror.address}/v2/`)).status).toBe(200)
+  for (const path of [
+    'v2/no-such-image/manifests/1',
+    'v2/pause/manifests/0.0',
+    `v2/pause/blobs/sha256:${'0'.repeat(64)}`,
+    'v2/pause/manifests/3.10.2?ns=docker.io',
+  ]) {
+    const answer = await fetch(`${mirror.address}/${path}`)
+    expect(answer.status, path).toBe(404)
+    expect(await answer.json()).toMatchObject({ errors: [{ code: expect.stringMatching(/_UNKNOWN$/) }] })
+  }
+  expect((await fetch(`${mirror.address}/v2/pause/blobs/uploads/`, { method: 'POST' })).status).toBe(405)
+})
+
+test('a part of a file can be had', async () => {
+  const whole = await get(imagePath('registry.k8s.io/pause:3.10.2'))
+  const ask = async (range: string): Promise<Response> =>
+    fetch(`${mirror.address}/${imagePath('registry.k8s.io/pause:3.10.2')}`, { headers: { range } })
+  const rest = await ask('bytes=1000-')
+  expect(rest.status).toBe(206)
+  expect(rest.headers.get('content-range')).toBe(`bytes 1000-${whole.length - 1}/${whole.length}`)
+  expect(Buffer.from(await rest.arrayBuffer())).toEqual(whole.subarray(1000))
+  expect(Buffer.from(await (await ask('bytes=0-99')).arrayBuffer())).toEqual(whole.subarray(0, 100))
+  expect((await ask(`bytes=${whole.length}-`)).status).toBe(416)
+})
+
 test('nothing outside the mirror is served', async () => {
-  for (const path of ['etc/passwd', `${'..%2f'.repeat(20)}etc%2fpasswd`, 'dl.k8s.io']) {
+  const out = '..%2f'.repeat(20)
+  for (const path of [
+    'etc/passwd',
+    `${out}etc%2fpasswd`,
+    'dl.k8s.io',
+    `v2/pause/manifests/${out}etc%2fpasswd`,
+    `v2/pause/manifests/passwd?ns=${out}etc`,
+  ]) {
     expect((await fetch(`${mirror.address}/${path}`)).status, path).toBe(404)
   }
 })

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { parts } from '../engine/parts.ts'
+import { imagesOf } from './images.ts'
+import { contentPath, parseWanted, tagPath, wantedFiles } from './registry-paths.ts'
+
+const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
+const registries = ['docker.io', 'registry.k8s.io']
+
+function files(path: string, ns: string | null = null): string[] {
+  const wanted = parseWanted(path)
+  return wanted === undefined ? [] : wantedFiles(wanted, registries, ns)
+}
+
+test('what is laid out for an image is what a request for it finds', () => {
+  const image = 'registry.k8s.io/coredns/coredns:v1.15.0'
+  const repository = 'registry/registry.k8s.io/coredns/coredns'
+  expect(tagPath(image)).toBe(`${repository}/_manifests/v1.15.0`)
+  expect(contentPath(image, 'manifests', digest)).toBe(`${repository}/_manifests/${digest}`)
+  expect(contentPath(image, 'blobs', digest)).toBe(`${repository}/_blobs/${digest}`)
+  expect(files('/v2/coredns/coredns/manifests/v1.15.0')).toContain(tagPath(image))
+  expect(files(`/v2/coredns/coredns/manifests/${digest}`)).toContain(contentPath(image, 'manifests', digest))
+  expect(files(`/v2/coredns/coredns/blobs/${digest}`)).toContain(contentPath(image, 'blobs', digest))
+})
+
+test('every image of the engine can be asked for', () => {
+  for (const { name } of parts.flatMap(imagesOf)) {
+    const [, host, repository, tag] = /^([^/]+)\/(.+):(.+)$/.exec(name) ?? []
+    expect(files(`/v2/${repository}/manifests/${tag}`, host ?? ''), name).toEqual([tagPath(name)])
+  }
+})
+
+test('a port belongs to the registry, not to the tag', () => {
+  expect(tagPath('localhost:5000/a/b:1')).toBe('registry/localhost:5000/a/b/_manifests/1')
+  expect(() => tagPath('localhost:5000/a/b')).toThrow('is not a registry, a name and a tag')
+})
+
+test('ns says whose repository is meant; without it any registry’s will do', () => {
+  expect(files('/v2/pause/manifests/3.10', 'registry.k8s.io')).toEqual([
+    'registry/registry.k8s.io/pause/_manifests/3.10',
+  ])
+  expect(files('/v2/pause/manifests/3.10')).toEqual([
+    'registry/docker.io/pause/_manifests/3.10',
+    'registry/registry.k8s.io/pause/_manifests/3.10',
+  ])
+  for (const ns of ['quay.io', '', '..', '../registry/docker.io']) {
+    expect(files('/v2/pause/manifests/3.10', ns), ns).toEqual([])
+  }
+})
+
+test.each([
+  '/v2/',
+  '/v2/pause',
+  '/v2/pause/tags/list',
+  '/v2//manifests/1',
+  '/v2/manifests/1',
+  '/v2/pause/manifests/',
+  '/v2/pause/manifests/.1',
+  '/v2/pause/manifests/..',
+  '/v2/pause/manifests/a/b',
+  '/v2/pause/manifests/sha256:abc',
+  `/v2/pause/manifests/sha512:${'0'.repeat(128)}`,
+  '/v2/pause/blobs/3.10',
+  '/v2/pause/blobs/../../../etc/passwd',
+  `/v2/../blobs/${digest}`,
+  `/v2/a/../b/blobs/${digest}`,
+  `/v2/a/_blobs/blobs/${digest}`,
+  `/v2/Pause/blobs/${digest}`,
+  `/v2/pause/blobs/${digest}\n`,
+  '/images/v2/pause/manifests/1',
+])('%j asks for nothing', (path) => {
+  expect(parseWanted(path)).toBeUndefined()
+})

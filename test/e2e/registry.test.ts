@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { cacheDirectory } from '../../lab/cache.ts'
+import {
+  archiveFetch,
+  fetchScript,
+  pauseImage,
+  programFetch,
+  testImage,
+  versionsFor,
+} from '../../lab/cluster/artifacts.ts'
+import { containerdConfig } from '../../lab/cluster/configs.ts'
+import { runtimeFiles } from '../../lab/cluster/node-files.ts'
+import { sendFiles } from '../../lab/cluster/send.ts'
+import { machineArch } from '../../lab/engine/build.ts'
+import { kubernetesVersions, selectParts } from '../../lab/engine/parts.ts'
+import type { Host } from '../../lab/hosts/host.ts'
+import type { Lab } from '../../lab/hosts/lab.ts'
+import { openMirror } from '../../lab/mirror/open.ts'
+import type { Mirror } from '../../lab/mirror/server.ts'
+import { silentReport } from '../../lab/report.ts'
+import { freshLab } from '../support/lab.ts'
+
+const registry = 'registry.k8s.io'
+const pause = pauseImage(versionsFor(kubernetesVersions[0]))
+const certificates = 'etc/containerd/certs.d'
+const inspected = z.object({ status: z.object({ repoDigests: z.array(z.string()) }) })
+
+let lab: Lab
+let mirror: Mirror
+let host: Host
+
+/** Both as hyperkube writes them for `registries: [{ host: registry.k8s.io, mirrors: [...] }]`. */
+const configPath = `
+[plugins.'io.containerd.cri.v1.images'.registry]
+  config_path = "/${certificates}"
+`
+const hostsToml = (address: string): string => `[host."${address}"]\n  capabilities = ["pull", "resolve"]\n`
+
+/** A host with containerd and no image at all: whatever it runs, it has pulled. */
+beforeAll(async () => {
+  lab = await freshLab('registry')
+  mirror = await openMirror(lab, {
+    parts: selectParts(['containerd', 'runc', 'crictl', 'pause', 'agnhost']),
+    cache: cacheDirectory(),
+    report: silentReport,
+    port: 0,
+  })
+  const [first] = await lab.up(['h1'])
+  if (first === undefined) throw new Error('no host came up')
+  host = first
+  const arch = machineArch()
+  await sendFiles(host, {
+    ...runtimeFiles(pause),
+    'etc/containerd/config.toml': containerdConfig(pause) + configPath,
+    [`${certificates}/${registry}/hosts.toml`]: hostsToml(mirror.address),
+    'etc/crictl.yaml': 'runtime-endpoint: unix:///run/containerd/containerd.sock\n',
+    'root/sandbox.json': JSON.stringify({
+      metadata: { name: 'probe', namespace: 'default', uid: 'probe' },
+      // The host's own network: there is no other here.
+      linux: { security_context: { namespace_options: { network: 2 } } },
+    }),
+    'root/container.json': JSON.stringify({
+      metadata: { name: 'probe' },
+      image: { image: testImage },
+      args: ['pause'],
+    }),
+  })
+  const fetches = [
+    archiveFetch('containerd@v2.3.7', '/usr/local/bin', 1, arch),
+    archiveFetch('crictl@v1.36.0', '/usr/local/bin', 0, arch),
+    programFetch('runc@v1.5.2', 'runc', arch),
+  ]
+  await host.script(fetchScript({ mirror: mirror.address, digests: new Map() }, fetches))
+  await host.exec(['systemctl', 'start', 'containerd'])
+})
+afterAll(async () => {
+  try {
+    await mirror.close()
+  } finally {
+    await lab.down()
+  }
+})
+
+async function crictl(...words: string[]): Promise<string> {
+  return (await host.exec(['crictl', ...words])).stdout.trim()
+}
+
+/** By which digest the mirror has an image. */
+async function published(image: string): Promise<string> {
+  const [, name, tag] = /^[^/]+\/(.+):(.+)$/.exec(image) ?? []
+  const answer = await fetch(`${mirror.address}/v2/${name}/manifests/${tag}?ns=${registry}`, {
+    method: 'HEAD',
+  })
+  return answer.headers.get('docker-content-digest') ?? ''
+}
+
+test.each([pause, testImage])('containerd pulls %s, and has what the manifest says', async (image) => {
+  await crictl('pull', image)
+  const { status } = inspected.parse(JSON.parse(await crictl('inspecti', image)))
+  expect(status.repoDigests).toEqual([`${image.replace(/:[^:]+$/, '')}@${await published(image)}`])
+})
+
+test('an image can be pulled by its digest', async () => {
+  const image = `${registry}/pause@${await published(pause)}`
+  await host.exec(['ctr', 'images', 'pull', '--hosts-dir', `/${certificates}`, image])
+  const { stdout } = await host.exec(['ctr', 'images', 'check', `name==${image}`])
+  expect(stdout).toMatch(/complete \(2\/2\)/)
+})
+
+test('what was pulled runs', async () => {
+  await crictl('pull', testImage)
+  const sandbox = await crictl('runp', '/root/sandbox.json')
+  const container = await crictl('create', sandbox, '/root/container.json', '/root/sandbox.json')
+  await crictl('start', container)
+  expect(await crictl('exec', container, '/agnhost', '--version')).toContain('2.66.1')
+  await crictl('rmp', '--force', sandbox)
+})
+
+test('what the mirror has not is not found', async () => {
+  for (const image of [`${registry}/no-such-image:1`, `${registry}/pause:0.0`]) {
+    const { code, stderr } = await host.exec(['crictl', 'pull', image], { allowFailure: true })
+    expect(code).not.toBe(0)
+    expect(stderr).toContain(`${image}: not found`)
+  }
+})
