@@ -59,6 +59,8 @@ async function prepareBlob(work: string, own: boolean): Promise<string> {
     platform: 'node',
     target: 'node24',
     format: 'cjs',
+    // Compiled parts of libraries, without which they do the same in JavaScript.
+    external: ['*.node', 'cpu-features'],
     logLevel: 'error',
   })
   await writeFile(

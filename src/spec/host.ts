@@ -32,6 +32,9 @@ export const ssh = z
         key: z.string().optional(),
       })
       .meta({ description: 'A host to go through.' }),
+    client: z.enum(['builtin', 'system']).meta({
+      description: 'system: the ssh program, for hardware keys and ProxyCommand; default: builtin.',
+    }),
   })
   .partial()
   .meta({ id: 'Ssh', description: 'How to reach a host by ssh.' })

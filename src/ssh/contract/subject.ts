@@ -1,0 +1,19 @@
+import type { Remote } from '../remote.ts'
+
+export interface Subject {
+  readonly remote: () => Remote
+  /** An empty directory of the host. */
+  readonly directory: () => string
+  /** An empty directory with room for a few megabytes; without it nothing is tested of full disks. */
+  readonly smallDirectory?: () => string
+  /** An abort ends whatever program, not only the wait for it. */
+  readonly endsPrograms: boolean
+  /** The code of a program that was killed. */
+  readonly killed: number
+  /** We can be root there. */
+  readonly root: boolean
+  readonly megabytes: number
+}
+
+/** For whom nothing is to be aborted. */
+export const { signal } = new AbortController()

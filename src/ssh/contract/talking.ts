@@ -1,0 +1,32 @@
+import { createInterface } from 'node:readline'
+import { expect, test } from 'vitest'
+import { signal, type Subject } from './subject.ts'
+
+export function talking({ remote }: Subject): void {
+  test('a conversation goes to and fro', async () => {
+    const text = 'while read -r line; do echo "heard $line"; done; echo bye >&2; exit 5'
+    const { stdin, stdout, ended } = await remote().open(['sh', '-c', text], { signal })
+    const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
+    for (const word of ['one', 'two', 'three']) {
+      stdin.write(`${word}\n`)
+      expect(await lines.next()).toEqual({ done: false, value: `heard ${word}` })
+    }
+    stdin.end()
+    expect(await ended).toEqual({ code: 5, stderr: 'bye\n' })
+  })
+
+  test('a conversation is ended by its caller', async () => {
+    const conversation = await remote().open(['cat'], { signal })
+    conversation.stdout.resume()
+    conversation.kill()
+    await expect(conversation.ended).rejects.toThrow('ended by its caller')
+  })
+
+  test('a conversation is ended by an abort', async () => {
+    const stop = new AbortController()
+    const { stdout, ended } = await remote().open(['cat'], { signal: stop.signal })
+    stdout.resume()
+    stop.abort(new Error('enough'))
+    await expect(ended).rejects.toThrow('enough')
+  })
+}

@@ -1,0 +1,90 @@
+import { constants } from 'node:os'
+import type { ClientChannel } from 'ssh2'
+import type { Argv } from '../kit/command.ts'
+import { describe, HyperkubeError } from '../kit/errors.ts'
+import { printable } from '../kit/printable.ts'
+import { quote } from '../kit/shell.ts'
+import type { Link } from './login.ts'
+import { connectionLost } from './login-errors.ts'
+import type { Hop } from './reach.ts'
+import type { Channel, Transport } from './transport.ts'
+import { unlessAborted } from './wait.ts'
+
+/** Programs on a host, over a connection of our own. */
+export function linkTransport(link: Link, { name, user }: Hop, release: () => void): Transport {
+  return {
+    host: name,
+    user,
+    start: async (argv, signal) => start(link, name, argv, signal),
+    close: async () => {
+      await close(link)
+      release()
+    },
+  }
+}
+
+async function start(
+  { client, lost }: Link,
+  host: string,
+  argv: Argv,
+  signal: AbortSignal,
+): Promise<Channel> {
+  return unlessAborted<Channel>([lost, signal], ({ succeed, fail }) => {
+    try {
+      client.exec(argv.map(quote).join(' '), (error, channel) => {
+        if (error !== undefined) fail(sessionRefused(host, error))
+        // At once: a program that is done in no time has its end in the same packet.
+        else if (!succeed(channelOf(channel, lost, host))) channel.close()
+      })
+    } catch (error) {
+      fail(connectionLost(host, describe(error)))
+    }
+  })
+}
+
+function channelOf(channel: ClientChannel, lost: AbortSignal, host: string): Channel {
+  const killed = new AbortController()
+  const ended = unlessAborted<number>([lost, killed.signal], ({ succeed, fail }) => {
+    let code: number | undefined
+    channel.on('exit', (status: number | null, signal?: string) => (code = status ?? deathBy(signal)))
+    channel.on('close', () =>
+      code === undefined ? fail(connectionLost(host, 'how the program ended was not told')) : succeed(code),
+    )
+  })
+  // Nobody may be waiting for it yet.
+  ended.catch(() => undefined)
+  channel.on('error', () => undefined)
+  const kill = (reason: unknown): void => {
+    killed.abort(reason)
+    // sshd passes it on for nobody but plain users, and only before the end of the input: what else runs, finds its input
+    // and output closed.
+    channel.signal('TERM')
+    channel.close()
+  }
+  return { stdin: channel, stdout: channel, stderr: channel.stderr, ended, kill }
+}
+
+/** As a shell counts. */
+function deathBy(signal: string | undefined): number {
+  const known: Readonly<Record<string, number>> = constants.signals
+  return 128 + (known[signal ?? ''] ?? 0)
+}
+
+async function close({ client, lost }: Link): Promise<void> {
+  if (lost.aborted) return
+  const gone = new Promise<void>((resolve) => {
+    lost.addEventListener('abort', () => resolve(), { once: true })
+  })
+  client.end()
+  const late = setTimeout(() => client.destroy(), 1000)
+  await gone
+  clearTimeout(late)
+}
+
+function sessionRefused(host: string, error: Error): HyperkubeError {
+  const message = `the host starts no further program: ${printable(error.message)}`
+  return new HyperkubeError('SSH_SESSION_REFUSED', message, {
+    host,
+    hint: 'look at MaxSessions in its sshd_config, and at journalctl -u ssh -u sshd',
+  })
+}

@@ -1,0 +1,71 @@
+import type { Argv } from '../kit/command.ts'
+import { collectTail } from './collect.ts'
+import { runToEnd, withTimeout } from './exec.ts'
+import type { Conversation, ExecOptions, ExecResult, OpenOptions, Remote } from './remote.ts'
+import { type AsRoot, rightsOf, rightsProbe } from './root.ts'
+import type { Channel, Transport } from './transport.ts'
+import { upload } from './upload.ts'
+
+/** All that a host can be asked for, over a way to start programs there. */
+export function remoteOver(transport: Transport): Remote {
+  const { host } = transport
+  const asRoot = oncePerConnection(async (signal) => probeRights(transport, signal))
+
+  const start = async (argv: Argv, { root = false, signal }: OpenOptions): Promise<Channel> => {
+    signal.throwIfAborted()
+    return transport.start(root ? (await asRoot(signal))(argv) : argv, signal)
+  }
+
+  const open = async (argv: Argv, options: OpenOptions): Promise<Conversation> =>
+    converse(await start(argv, options), options.signal)
+
+  const exec = async (argv: Argv, options: ExecOptions): Promise<ExecResult> => {
+    const what = { host, argv }
+    const { signal, clear } = withTimeout(options, what)
+    try {
+      return await runToEnd(await start(argv, { ...options, signal }), { ...options, signal }, what)
+    } finally {
+      clear()
+    }
+  }
+
+  return {
+    host,
+    exec,
+    open,
+    upload: async (source, target, options) => upload({ host, open }, source, target, options),
+    close: async () => transport.close(),
+  }
+}
+
+function converse(channel: Channel, signal: AbortSignal): Conversation {
+  const abort = (): void => channel.kill(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  const tail = collectTail(channel.stderr)
+  const ended = channel.ended
+    .then(async (code) => ({ code, stderr: (await tail).toString('utf8') }))
+    .finally(() => signal.removeEventListener('abort', abort))
+  // Nobody may be waiting for it yet.
+  ended.catch(() => undefined)
+  return {
+    stdin: channel.stdin,
+    stdout: channel.stdout,
+    ended,
+    kill: () => channel.kill(new Error('ended by its caller')),
+  }
+}
+
+async function probeRights(transport: Transport, signal: AbortSignal): Promise<AsRoot> {
+  const { host, user } = transport
+  const channel = await transport.start(rightsProbe, signal)
+  return rightsOf(await runToEnd(channel, { signal }, { host, argv: rightsProbe }), host, user)
+}
+
+/** What was once found out holds; what could not be found out is asked for again. */
+function oncePerConnection<T>(
+  find: (signal: AbortSignal) => Promise<T>,
+): (signal: AbortSignal) => Promise<T> {
+  let found: T | undefined
+  return async (signal) => (found ??= await find(signal))
+}

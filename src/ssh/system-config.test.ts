@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+import type { Hop } from './reach.ts'
+import { nameIn, systemConfig } from './system-config.ts'
+
+const hop: Hop = {
+  name: 'cp1',
+  alias: '10.0.0.5',
+  address: '10.0.0.5',
+  port: 22,
+  user: 'root',
+  keys: [{ path: '/keys/a "b" 100%', from: 'settings' }],
+  onlyKeys: true,
+}
+const bastion: Hop = {
+  ...hop,
+  name: 'jump',
+  alias: 'jump',
+  address: 'fd00::1',
+  port: 2200,
+  keys: [{ path: '/home/ada/.ssh/id_ed25519', from: 'habit' }],
+  onlyKeys: false,
+  agent: false,
+}
+const files = { knownHosts: '/t/known', control: '/t/control' }
+const times = { timeout: 1500, keepalive: { interval: 15_000, count: 3 } }
+
+test('each machine has a block; keys, agent and way are its own', () => {
+  const text = systemConfig({
+    hops: [bastion, hop],
+    agent: '/agent',
+    ...files,
+    ...times,
+    include: '/home/a b/.ssh/config',
+  })
+  expect(text.split('Host *')[0]).toBe(`IgnoreUnknown KnownHostsCommand
+Host jump
+  HostName fd00::1
+  Port 2200
+  User "root"
+  HostKeyAlias hyperkube-hop-0
+  IdentityAgent none
+  ControlPath none
+Host 10.0.0.5
+  HostName 10.0.0.5
+  Port 22
+  User "root"
+  HostKeyAlias hyperkube-hop-1
+  IdentityFile "/keys/a \\"b\\" 100%%"
+  IdentitiesOnly yes
+  IdentityAgent "/agent"
+  ProxyJump jump
+  ControlPath "/t/control"
+`)
+})
+
+test('nobody is asked, only known keys are taken, and the operator’s own file comes last', () => {
+  const text = systemConfig({
+    hops: [hop],
+    agent: undefined,
+    ...files,
+    ...times,
+    include: '/home/a b/.ssh/config',
+  })
+  for (const line of ['BatchMode yes', 'StrictHostKeyChecking yes', 'UserKnownHostsFile "/t/known"']) {
+    expect(text).toContain(`\n  ${line}\n`)
+  }
+  expect(text).toContain('\n  ConnectTimeout 2\n')
+  expect(text).toMatch(/\nMatch all\n {2}Include "\/home\/a b\/.ssh\/config"\n$/)
+  expect(systemConfig({ hops: [hop], agent: undefined, ...files, ...times })).not.toContain('Include')
+})
+
+test('a machine goes by the operator’s name for it, unless that would be taken for something else', () => {
+  expect([0, 1].map((index) => nameIn([bastion, hop], index))).toEqual(['jump', '10.0.0.5'])
+  const odd = ['fd00::1', '-oProxyCommand=x', '*', 'a b'].map((alias) => nameIn([{ ...hop, alias }], 0))
+  expect(new Set(odd)).toEqual(new Set(['hyperkube-hop-0']))
+  expect([0, 1].map((index) => nameIn([hop, hop], index))).toEqual(['hyperkube-hop-0', 'hyperkube-hop-1'])
+})

@@ -1,0 +1,42 @@
+import { quote } from '../kit/shell.ts'
+import { connectionLost } from './login-errors.ts'
+import { processChannel } from './process-channel.ts'
+import type { Reach } from './reach.ts'
+import { type Destination, type Master, plainWords } from './system-master.ts'
+import type { Channel, Transport } from './transport.ts'
+
+/** Programs on a host, each by an ssh program that shares the connection of the others. */
+export function systemTransport(
+  { name: host, user }: Reach,
+  { config, name }: Destination,
+  master: Master,
+  clear: () => Promise<void>,
+): Transport {
+  return {
+    host,
+    user,
+    start: async (argv, signal) => {
+      signal.throwIfAborted()
+      master.lost.throwIfAborted()
+      const line = argv.map(quote).join(' ')
+      const channel = processChannel(['ssh', '-F', config, '-o', 'LogLevel=ERROR', name, line], plainWords())
+      return withLoss(channel, master, host)
+    },
+    close: async () => {
+      await master.close()
+      await clear()
+    },
+  }
+}
+
+/** 255 is the program's own end, or ssh's word for a connection that is gone. */
+function withLoss(channel: Channel, master: Master, host: string): Channel {
+  const ended = channel.ended.then(async (code) => {
+    if (code !== 255 || (await master.isAlive())) return code
+    master.lost.throwIfAborted()
+    throw connectionLost(host, 'ssh has ended')
+  })
+  // Nobody may be waiting for it yet.
+  ended.catch(() => undefined)
+  return { ...channel, ended }
+}

@@ -1,0 +1,627 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Host } from '../../lab/hosts/host.ts'
+import type { Lab } from '../../lab/hosts/lab.ts'
+import { checkHostKey, fingerprint } from '../../src/identity/host-key.ts'
+import { run } from '../../src/kit/command.ts'
+import { settleAll } from '../../src/kit/settle.ts'
+import { until } from '../../src/kit/until.ts'
+import { openBastions } from '../../src/ssh/bastions.ts'
+import { connect } from '../../src/ssh/connect.ts'
+import { remoteContract } from '../../src/ssh/contract/contract.ts'
+import { localRemote } from '../../src/ssh/local-remote.ts'
+import type { ConnectOptions } from '../../src/ssh/options.ts'
+import { type Hop, type Reach, resolveReach, type SshSettings } from '../../src/ssh/reach.ts'
+import type { Remote } from '../../src/ssh/remote.ts'
+import { systemSsh } from '../../src/ssh/system-ssh.ts'
+import { noSshConfig, parseSshConfig } from '../../src/ssh/user-config.ts'
+import { freshLab } from '../support/lab.ts'
+
+const { signal } = new AbortController()
+const small = '/mnt/small'
+
+let lab: Lab
+let h1: Host
+let h2: Host
+let local = ''
+
+beforeAll(async () => {
+  lab = await freshLab('ssh')
+  const [first, second] = await lab.up(['h1', 'h2'])
+  if (first === undefined || second === undefined) throw new Error('two hosts were asked for')
+  h1 = first
+  h2 = second
+  local = await mkdtemp(join(tmpdir(), 'hyperkube-e2e-ssh-'))
+  await mkdir(join(local, 'small'))
+  await mkdir(join(local, 'work'))
+  await run(['mount', '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', join(local, 'small')])
+  await h1.script(`mkdir -p ${small} && mount -t tmpfs -o size=8m tmpfs ${small}
+    mkdir -p /root/own /root/system ${small}/own ${small}/system`)
+})
+afterAll(async () => {
+  await run(['umount', join(local, 'small')], { allowFailure: true })
+  await rm(local, { recursive: true, force: true })
+  await lab.down()
+})
+
+function reach(host: Host, ssh: SshSettings = {}): Reach {
+  const settings = { user: 'root', key: host.ssh.keyFile, ...ssh }
+  const wanted = { name: host.name, address: host.address, ssh: settings }
+  return resolveReach(wanted, {}, noSshConfig, { user: 'nobody', home: local, directory: local })
+}
+
+/** The key that a host of the lab was made with. */
+async function keyOf(host: Host): Promise<string> {
+  const [, type = '', blob = ''] = (await readFile(host.ssh.knownHosts, 'utf8')).split(' ')
+  return `${type} ${blob}`
+}
+
+async function listens(port: number): Promise<boolean> {
+  return (await h1.exec(['ss', '-Htln', 'sport', '=', `:${port}`])).stdout !== ''
+}
+
+/** A further sshd on the first host, with settings of its own. It goes into the background before it listens. */
+async function extraSshd(port: number, ...settings: readonly string[]): Promise<void> {
+  if (await listens(port)) return
+  const set = ['PidFile=none', ...settings].flatMap((setting) => ['-o', setting])
+  await h1.exec(['/usr/sbin/sshd', '-p', String(port), ...set])
+  await until(`sshd on port ${port}`, async () => listens(port), { within: 10_000 })
+}
+
+const options: ConnectOptions = { signal, verify: () => 'first-use', timeout: 20_000 }
+
+const ways = [
+  ['ours', async (to: Reach, more: Partial<ConnectOptions> = {}) => connect(to, { ...options, ...more })],
+  [
+    "the system's",
+    async (to: Reach, more: Partial<ConnectOptions> = {}) =>
+      systemSsh(to, { ...options, ...more, temporary: local }),
+  ],
+] as const
+
+/** Runs something with a connection, which is closed whatever happens. */
+async function withRemote<T>(remote: Promise<Remote>, use: (remote: Remote) => Promise<T>): Promise<T> {
+  const opened = await remote
+  try {
+    return await use(opened)
+  } finally {
+    await opened.close()
+  }
+}
+
+describe('the contract', () => {
+  let own: Remote
+  let system: Remote
+  beforeAll(async () => {
+    own = await connect(reach(h1), options)
+    system = await systemSsh(reach(h1), { ...options, temporary: local })
+  })
+  afterAll(async () => {
+    await own.close()
+    await system.close()
+  })
+  const common = { root: true, megabytes: 100 }
+  remoteContract('our own ssh', {
+    ...common,
+    remote: () => own,
+    directory: () => '/root/own',
+    smallDirectory: () => `${small}/own`,
+    endsPrograms: false,
+    killed: 137,
+  })
+  remoteContract("the system's ssh", {
+    ...common,
+    remote: () => system,
+    directory: () => '/root/system',
+    smallDirectory: () => `${small}/system`,
+    endsPrograms: false,
+    // ssh has no other code for it.
+    killed: 255,
+  })
+  remoteContract('this machine', {
+    ...common,
+    remote: () => localRemote('here'),
+    directory: () => join(local, 'work'),
+    smallDirectory: () => join(local, 'small'),
+    endsPrograms: true,
+    killed: 137,
+  })
+
+  test('our own ssh sends files not much slower than the system’s', async () => {
+    const path = join(local, 'load')
+    const megabytes = 100
+    await writeFile(path, randomBytes(megabytes << 20))
+    const rate = async (remote: Remote): Promise<number> => {
+      const started = performance.now()
+      await remote.upload({ path }, '/root/load', { signal, mode: 0o600 })
+      return megabytes / ((performance.now() - started) / 1000)
+    }
+    // In turns, and the best of each: what else the machine does meanwhile is nobody's speed.
+    const rates: { own: number; system: number }[] = []
+    for (let turn = 0; turn < 3; turn++) rates.push({ own: await rate(own), system: await rate(system) })
+    const best = {
+      own: Math.max(...rates.map((one) => one.own)),
+      system: Math.max(...rates.map((one) => one.system)),
+    }
+    process.stderr.write(
+      `upload of ${megabytes} MiB, best of 3: ours ${best.own.toFixed(0)} MiB/s, the system's ${best.system.toFixed(0)} MiB/s\n`,
+    )
+    expect(best.own).toBeGreaterThan(best.system / 3)
+    await h1.exec(['rm', '/root/load'])
+  })
+})
+
+describe.each(ways)('the host’s key, by %s ssh', (_name, way) => {
+  /** What sshd has seen of anybody who wants to log in. */
+  const logins = async (): Promise<string[]> => {
+    const { stdout } = await h1.exec(['journalctl', '-u', 'ssh', '-o', 'cat', '--no-pager'])
+    return stdout.split('\n').filter((line) => /Accepted|Failed|authenticating user/.test(line))
+  }
+
+  test('on first use it is shown to the caller, and what the caller says is the error', async () => {
+    const seen: [string, string][] = []
+    const changed = new Error('another machine')
+    const verify = (key: string, hop: Hop): 'first-use' => {
+      seen.push([key, hop.name])
+      if (seen.length > 1) throw changed
+      return 'first-use'
+    }
+    await withRemote(way(reach(h1), { verify }), async (remote) => {
+      expect((await remote.exec(['hostname'], { signal })).stdout).toBe('h1\n')
+    })
+    await expect(way(reach(h1), { verify })).rejects.toBe(changed)
+    const key = await keyOf(h1)
+    expect(seen).toEqual([
+      [key, 'h1'],
+      [key, 'h1'],
+    ])
+  })
+
+  test('one that is pinned needs no question', async () => {
+    const key = await keyOf(h1)
+    const verify = (): never => {
+      throw new Error('asked')
+    }
+    await withRemote(way(reach(h1), { verify, pinned: () => [key] }), async (remote) => {
+      expect((await remote.exec(['true'], { signal })).code).toBe(0)
+    })
+  })
+
+  test('one that is not the pinned one is refused before anybody logs in', async () => {
+    const [first, other] = [await keyOf(h1), await keyOf(h2)]
+    const changed = new Error('changed')
+    const before = await logins()
+    const verify = (key: string): never => {
+      expect(key).toBe(first)
+      throw changed
+    }
+    await expect(way(reach(h1), { verify, pinned: () => [other] })).rejects.toBe(changed)
+    const offered = (await logins()).slice(before.length).filter((line) => /Accepted|Failed/.test(line))
+    expect(offered).toEqual([])
+  })
+
+  test('a changed one is told as identity tells it', async () => {
+    const identity = { hostKeys: { h1: [await keyOf(h2)] } }
+    const verify = (key: string, hop: Hop): 'known' | 'first-use' => checkHostKey(identity, hop.name, key)
+    for (const pinned of [[], identity.hostKeys.h1]) {
+      await expect(way(reach(h1), { verify, pinned: () => pinned })).rejects.toMatchObject({
+        code: 'SSH_HOST_KEY_CHANGED',
+        host: 'h1',
+        message: expect.stringContaining(`now it is ${fingerprint(await keyOf(h1))}`),
+      })
+    }
+  })
+
+  test('of several kinds the pinned one is asked for', async () => {
+    await h1.script(
+      `cd /root; [ -e k_ec ] || { ssh-keygen -q -t ed25519 -N '' -f k_ed; ssh-keygen -q -t ecdsa -N '' -f k_ec; }`,
+    )
+    await extraSshd(2203, 'HostKey=/root/k_ed', 'HostKey=/root/k_ec')
+    const [type = '', blob = ''] = (await h1.exec(['cat', '/root/k_ec.pub'])).stdout.split(' ')
+    const pinned = `${type} ${blob}`
+    const verify = (key: string): never => {
+      throw new Error(`shown ${key}`)
+    }
+    await withRemote(way(reach(h1, { port: 2203 }), { verify, pinned: () => [pinned] }), async (remote) => {
+      expect((await remote.exec(['true'], { signal })).code).toBe(0)
+    })
+  })
+})
+
+test('our own ssh says nothing of the user before the host’s key is right', async () => {
+  const journal = async (): Promise<string> =>
+    (await h1.exec(['journalctl', '-u', 'ssh', '-o', 'cat', '--no-pager'])).stdout
+  const verify = (): never => {
+    throw new Error('wrong')
+  }
+  await expect(connect(reach(h1, { user: 'early' }), { ...options, verify })).rejects.toThrow('wrong')
+  await expect(connect(reach(h1, { user: 'later' }), options)).rejects.toMatchObject({
+    code: 'SSH_NO_KEY_ACCEPTED',
+  })
+  const told = await until(
+    'sshd to tell of the second',
+    async () => {
+      const text = await journal()
+      return text.includes('later') && text
+    },
+    { within: 10_000 },
+  )
+  expect(told).not.toContain('early')
+})
+
+describe.each(ways)('keys, by %s ssh', (_name, way) => {
+  const makeKey = async (name: string, passphrase = ''): Promise<string> => {
+    const path = join(local, `${name}-${randomBytes(4).toString('hex')}`)
+    await run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', passphrase, '-C', name, '-f', path])
+    return path
+  }
+
+  test('a wrong one is named, with what the host takes', async () => {
+    const key = await makeKey('wrong')
+    await expect(way(reach(h1, { key }))).rejects.toMatchObject({
+      code: 'SSH_NO_KEY_ACCEPTED',
+      host: 'h1',
+      message: expect.stringMatching(
+        new RegExp(`^root@${h1.address} takes none of our keys: ${key} \\(SHA256:[^)]+\\)`),
+      ),
+      hint: `ssh-copy-id root@${h1.address}`,
+    })
+  })
+
+  test('several are tried in order', async () => {
+    const wrong = await makeKey('wrong')
+    const keys = [wrong, h1.ssh.keyFile].map((path) => ({ path, from: 'settings' as const }))
+    await withRemote(way({ ...reach(h1), keys }), async (remote) => {
+      expect((await remote.exec(['true'], { signal })).code).toBe(0)
+    })
+  })
+
+  test('one that is not there is named', async () => {
+    await expect(way(reach(h1, { key: 'none' }))).rejects.toMatchObject({
+      code: 'SSH_KEY_NOT_READ',
+      message: expect.stringContaining(join(local, 'none')),
+    })
+  })
+
+  test('a locked one is for the agent', async () => {
+    const key = await makeKey('locked', 'secret')
+    await h1.exec(['tee', '-a', '/root/.ssh/authorized_keys'], { input: await readFile(`${key}.pub`) })
+    await expect(way(reach(h1, { key }))).rejects.toMatchObject({
+      code: 'SSH_KEY_ENCRYPTED',
+      hint: `ssh-add ${key}`,
+    })
+    const { socket, end } = await startAgent(key, 'secret')
+    try {
+      await withRemote(way(reach(h1, { key }), { agent: socket }), async (remote) => {
+        expect((await remote.exec(['true'], { signal })).code).toBe(0)
+      })
+    } finally {
+      await end()
+    }
+  })
+
+  test('a host that takes only passwords is told apart', async () => {
+    await extraSshd(
+      2201,
+      'PubkeyAuthentication=no',
+      'PasswordAuthentication=yes',
+      'KbdInteractiveAuthentication=yes',
+    )
+    await expect(way(reach(h1, { port: 2201 }))).rejects.toMatchObject({
+      code: 'SSH_NO_KEY_ACCEPTED',
+      message: expect.stringMatching(
+        /takes no keys, only (password,keyboard|password, keyboard)-interactive/,
+      ),
+    })
+  })
+
+  test('a host that wants more than a key is told apart', async () => {
+    await extraSshd(2202, 'PasswordAuthentication=yes', 'AuthenticationMethods=publickey,password')
+    await expect(way(reach(h1, { port: 2202 }))).rejects.toMatchObject({
+      code: 'SSH_NO_KEY_ACCEPTED',
+      message: `root@${h1.address} wants more than a key: password`,
+    })
+  })
+
+  test('a host that hangs up after too many keys is told apart', async () => {
+    await extraSshd(2204, 'MaxAuthTries=2')
+    const paths = [await makeKey('one'), await makeKey('two'), await makeKey('three')]
+    const keys = paths.map((path) => ({ path, from: 'settings' as const }))
+    await expect(way({ ...reach(h1, { port: 2204 }), keys })).rejects.toMatchObject({
+      code: 'SSH_NO_KEY_ACCEPTED',
+      hint: 'name the right one in cluster.yml: ssh.key',
+    })
+  })
+
+  async function startAgent(
+    key: string,
+    passphrase: string,
+  ): Promise<{ socket: string; end: () => Promise<void> }> {
+    const socket = join(local, `agent-${randomBytes(4).toString('hex')}`)
+    const { stdout } = await run(['ssh-agent', '-s', '-a', socket])
+    const pid = /SSH_AGENT_PID=(\d+)/.exec(stdout)?.[1] ?? ''
+    const ask = join(local, 'ask')
+    await writeFile(ask, `#!/bin/sh\necho ${passphrase}\n`, { mode: 0o700 })
+    const asking = { SSH_AUTH_SOCK: socket, SSH_ASKPASS: ask, SSH_ASKPASS_REQUIRE: 'force', DISPLAY: 'none' }
+    await run(['ssh-add', '-q', key], { env: { ...process.env, ...asking } })
+    return { socket, end: async () => void (await run(['kill', pid])) }
+  }
+})
+
+describe.each(ways)('the way, by %s ssh', (name, way) => {
+  const behind = (host: Host, port = 22): Reach => {
+    const bastion = { address: h1.address, user: 'root', key: h1.ssh.keyFile }
+    return reach(host, { port, bastion })
+  }
+
+  test('goes through a bastion, whose key is verified too', async () => {
+    const seen: [string, string][] = []
+    const verify = (key: string, hop: Hop): 'first-use' => {
+      seen.push([hop.name, key])
+      return 'first-use'
+    }
+    await withRemote(way(behind(h2), { verify }), async (remote) => {
+      const { stdout } = await remote.exec(['sh', '-c', 'hostname; echo "$SSH_CLIENT"'], { signal })
+      expect(stdout).toMatch(new RegExp(`^h2\n${h1.address} `))
+      await remote.upload({ bytes: randomBytes(4 << 20) }, '/root/through', { signal, mode: 0o600 })
+    })
+    expect(seen).toEqual([
+      [h1.address, await keyOf(h1)],
+      ['h2', await keyOf(h2)],
+    ])
+  })
+
+  test('ends at a bastion that is another machine', async () => {
+    const wrong = new Error('another machine')
+    const verify = (_key: string, hop: Hop): 'first-use' => {
+      if (hop.name !== 'h2') throw wrong
+      return 'first-use'
+    }
+    await expect(way(behind(h2), { verify })).rejects.toBe(wrong)
+  })
+
+  test('says that the bastion is the obstacle', async () => {
+    await expect(way(behind(h2, 2))).rejects.toMatchObject({
+      code: 'SSH_UNREACHABLE',
+      host: 'h2',
+      message: `the bastion ${h1.address} cannot reach ${h2.address} port 2: Connection refused`,
+    })
+    const bastion = { address: h1.address, user: 'root', port: 2, key: h1.ssh.keyFile }
+    await expect(way(reach(h2, { bastion }))).rejects.toMatchObject({
+      code: 'SSH_UNREACHABLE',
+      host: 'h2',
+      message: `${h1.address} port 2 refuses the connection: nothing listens there`,
+    })
+  })
+
+  test('ends at a port with nothing behind it', async () => {
+    await expect(way(reach(h1, { port: 2 }))).rejects.toMatchObject({
+      code: 'SSH_UNREACHABLE',
+      host: 'h1',
+      message: `${h1.address} port 2 refuses the connection: nothing listens there`,
+    })
+  })
+
+  test('ends at a name that nobody knows', async () => {
+    const nowhere = { ...reach(h1), address: 'no-such-host.invalid', alias: 'no-such-host.invalid' }
+    await expect(way(nowhere)).rejects.toMatchObject({
+      code: 'SSH_UNREACHABLE',
+      message: 'no-such-host.invalid is a name that this machine does not know',
+    })
+  })
+
+  test('ends in a black hole, after a time', async () => {
+    await h2.setUnheard([lab.gateway])
+    try {
+      const started = performance.now()
+      await expect(way(reach(h2), { timeout: 1000 })).rejects.toMatchObject({
+        code: 'SSH_UNREACHABLE',
+        message: `${h2.address} port 22 does not answer: nothing came back within 1.0 s`,
+      })
+      expect(performance.now() - started).toBeLessThan(8000)
+    } finally {
+      await lab.rejoin()
+    }
+  })
+
+  test('ends when the caller gives up', async () => {
+    await h2.setUnheard([lab.gateway])
+    try {
+      await expect(way(reach(h2), { signal: AbortSignal.timeout(300) })).rejects.toThrow(/timeout/)
+    } finally {
+      await lab.rejoin()
+    }
+  })
+
+  test('ends at what does not speak ssh, and at what does not speak', async () => {
+    await h1.script(`systemd-run -q --collect socat TCP-LISTEN:2301,fork,reuseaddr "SYSTEM:printf 'HTTP/1.1 400 Bad Request\\r\\n\\r\\n'" || true
+      systemd-run -q --collect socat TCP-LISTEN:2302,fork,reuseaddr "SYSTEM:sleep 30" || true`)
+    await until(
+      'both to listen',
+      async () => {
+        return (await listens(2301)) && listens(2302)
+      },
+      { within: 5000 },
+    )
+    const odd = await way(reach(h1, { port: 2301 })).catch((error: unknown) => error)
+    expect(odd).toMatchObject({ code: 'SSH_UNREACHABLE' })
+    const silent = await way(reach(h1, { port: 2302 }), { timeout: 1000 }).catch((error: unknown) => error)
+    expect(silent).toMatchObject({
+      code: 'SSH_UNREACHABLE',
+      message: expect.stringMatching(/says nothing|does not answer/),
+    })
+  })
+
+  test('a cut in the middle is noticed', async () => {
+    const remote = await way(reach(h2), { keepalive: { interval: 1000, count: 2 } })
+    try {
+      const running = remote.exec(['sleep', '120'], { signal })
+      const talk = await remote.open(['cat'], { signal })
+      talk.stdout.resume()
+      await h2.setUnheard([lab.gateway])
+      const started = performance.now()
+      await expect(running).rejects.toMatchObject({ code: 'SSH_LOST', host: 'h2' })
+      expect(performance.now() - started).toBeLessThan(10_000)
+      await expect(talk.ended).rejects.toMatchObject({ code: 'SSH_LOST' })
+      await expect(remote.exec(['true'], { signal })).rejects.toMatchObject({ code: 'SSH_LOST' })
+    } finally {
+      await lab.rejoin()
+      await remote.close()
+    }
+  })
+
+  test('a host that goes down in the middle is noticed, and is not there afterwards', async () => {
+    const remote = await way(reach(h2), { keepalive: { interval: 1000, count: 2 } })
+    try {
+      const running = remote.exec(['sleep', '120'], { signal })
+      running.catch(() => undefined)
+      await remote.exec(['true'], { signal })
+      await h2.crash()
+      await expect(running).rejects.toMatchObject({ code: 'SSH_LOST' })
+      await expect(way(reach(h2))).rejects.toMatchObject({ code: 'SSH_UNREACHABLE', host: 'h2' })
+    } finally {
+      await remote.close()
+      await lab.start('h2')
+    }
+  })
+
+  test('leaves no program behind', async () => {
+    await withRemote(way(reach(h1)), async (remote) => remote.exec(['true'], { signal }))
+    const left = await run(['pgrep', '-f', `ssh.*${local}/hyperkube-ssh-`], { allowFailure: true })
+    expect(left.stdout, name).toBe('')
+    expect((await run(['find', local, '-name', 'hyperkube-ssh-*'])).stdout).toBe('')
+  })
+})
+
+test('our own ssh says what it has in common with no host, and the system’s gets there', async () => {
+  await extraSshd(2200, 'KexAlgorithms=sntrup761x25519-sha512@openssh.com')
+  await expect(connect(reach(h1, { port: 2200 }), options)).rejects.toMatchObject({
+    code: 'SSH_KEX',
+    message: `${h1.address} port 2200 and we have no algorithm in common: no key exchange algorithm`,
+    hint: expect.stringContaining('ssh.client'),
+  })
+  await withRemote(systemSsh(reach(h1, { port: 2200 }), options), async (remote) => {
+    expect((await remote.exec(['hostname'], { signal })).stdout).toBe('h1\n')
+  })
+})
+
+test('what only the ssh program can follow is told, and followed by it', async () => {
+  const include = join(local, 'ssh_config')
+  const through = `ssh -F none -i ${h1.ssh.keyFile} -o UserKnownHostsFile=${h1.ssh.knownHosts} -W %h:%p root@${h1.address}`
+  await writeFile(include, `Host ${h2.address}\n  ProxyCommand ${through}\n`)
+  const config = parseSshConfig(await readFile(include, 'utf8'))
+  const wanted = { name: 'h2', address: h2.address, ssh: { user: 'root', key: h2.ssh.keyFile } }
+  const to = resolveReach(wanted, {}, config, { user: 'nobody', home: local, directory: local })
+  await expect(connect(to, options)).rejects.toMatchObject({
+    code: 'SSH_CONFIG_SETTING',
+    message: `~/.ssh/config sets ProxyCommand for ${h2.address}, which only the ssh program can follow`,
+  })
+  await withRemote(systemSsh(to, { ...options, include, temporary: local }), async (remote) => {
+    const { stdout } = await remote.exec(['sh', '-c', 'hostname; echo "$SSH_CLIENT"'], { signal })
+    expect(stdout).toMatch(new RegExp(`^h2\n${h1.address} `))
+  })
+})
+
+test('our own ssh says when a host starts no further program', async () => {
+  await extraSshd(2205, 'MaxSessions=1')
+  await withRemote(connect(reach(h1, { port: 2205 }), options), async (remote) => {
+    const talk = await remote.open(['cat'], { signal })
+    talk.stdout.resume()
+    await expect(remote.exec(['true'], { signal })).rejects.toMatchObject({ code: 'SSH_SESSION_REFUSED' })
+    talk.stdin.end()
+    await talk.ended
+  })
+})
+
+test('hosts behind one bastion share the connection to it', async () => {
+  const bastions = openBastions()
+  const bastion = { address: h1.address, user: 'root', key: h1.ssh.keyFile }
+  try {
+    const remotes = await settleAll(
+      [1, 2, 3, 4, 5].map(async () => connect(reach(h2, { bastion }), { ...options, bastions })),
+    )
+    const { stdout } = await h1.exec([
+      'ss',
+      '-Htn',
+      'state',
+      'established',
+      'sport',
+      '=',
+      ':22',
+      'dst',
+      lab.gateway,
+    ])
+    // The lab has one of its own.
+    expect(stdout.trim().split('\n').length).toBeLessThanOrEqual(2)
+    await settleAll(remotes.map(async (remote) => remote.close()))
+  } finally {
+    bastions.close()
+  }
+})
+
+describe.each(ways)('a user who is not root, by %s ssh', (_name, way) => {
+  beforeAll(async () => {
+    const key = (await readFile(`${h1.ssh.keyFile}.pub`, 'utf8')).trim()
+    await h1.script(`
+      for user in free asked unknown limited; do
+        id -u "$user" >/dev/null 2>&1 || useradd -m -s /bin/bash "$user"
+        install -d -o "$user" -m 700 "/home/$user/.ssh"
+        echo '${key}' > "/home/$user/.ssh/authorized_keys"
+        chown "$user" "/home/$user/.ssh/authorized_keys"
+      done
+      # A shell that greets, whoever comes.
+      sed -i '1i echo "welcome to this machine"' /home/free/.bashrc
+      echo 'free ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/free
+      echo 'asked ALL=(ALL) ALL' > /etc/sudoers.d/asked
+      echo 'limited ALL=(ALL) NOPASSWD: /usr/bin/id' > /etc/sudoers.d/limited`)
+  })
+
+  test('is root by sudo, and sends files as root', async () => {
+    await withRemote(way(reach(h1, { user: 'free' })), async (remote) => {
+      const asRoot = await remote.exec(['cat', '/etc/shadow'], { signal, root: true })
+      const asUser = await remote.exec(['cat', '/etc/shadow'], { signal })
+      expect([asRoot.code, asUser.code]).toEqual([0, 1])
+      const bytes = randomBytes(3 << 20)
+      await remote.upload({ bytes }, '/etc/by-sudo', { signal, mode: 0o640, root: true })
+      const there = await remote.exec(['cat', '/etc/by-sudo'], { signal, root: true })
+      expect(there.bytes.subarray(-bytes.length).equals(bytes)).toBe(true)
+      expect((await remote.exec(['stat', '-c', '%U %a', '/etc/by-sudo'], { signal })).stdout).toContain(
+        'root 640\n',
+      )
+      await expect(remote.upload({ bytes }, '/etc/by-user', { signal, mode: 0o640 })).rejects.toMatchObject({
+        code: 'UPLOAD_FAILED',
+        message: expect.stringContaining('Permission denied'),
+      })
+    })
+  })
+
+  test.each(['asked', 'unknown', 'limited'])('%s is told what sudo lacks', async (user) => {
+    await withRemote(way(reach(h1, { user })), async (remote) => {
+      // sudo asks everybody who may not do all without: whether a password would help, it does not say.
+      await expect(remote.exec(['id'], { signal, root: true })).rejects.toMatchObject({
+        code: 'SSH_SUDO_PASSWORD',
+        host: 'h1',
+        message: `sudo wants a password of ${user}, or gives ${user} no rights at all`,
+        hint: `as root on the host: echo '${user} ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/hyperkube`,
+      })
+      expect((await remote.exec(['id', '-un'], { signal })).stdout).toBe(`${user}\n`)
+    })
+  })
+
+  test('a host without sudo is told apart, and may get it later', async () => {
+    await h1.exec(['mv', '/usr/bin/sudo', '/usr/bin/sudo.away'])
+    await withRemote(way(reach(h1, { user: 'free' })), async (remote) => {
+      const asked = remote.exec(['id'], { signal, root: true })
+      await asked.catch(() => undefined)
+      await h1.exec(['mv', '/usr/bin/sudo.away', '/usr/bin/sudo'])
+      await expect(asked).rejects.toMatchObject({
+        code: 'SSH_NO_SUDO',
+        message: 'free is not root, and there is no sudo',
+      })
+      expect((await remote.exec(['id', '-u'], { signal, root: true })).stdout).toContain('0\n')
+    })
+  })
+})
