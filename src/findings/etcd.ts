@@ -1,0 +1,104 @@
+import type { Entries } from './entry.ts'
+
+export const etcd: Entries = {
+  ETCD_UNREACHABLE: {
+    summary: 'No member of etcd answers.',
+    remedy:
+      'On a member’s host: `systemctl status etcd` and `journalctl -u etcd -n 50`. From elsewhere: can its port 2379 be reached.',
+  },
+  ETCD_UNTRUSTED: {
+    summary: 'What answers is not a member of this etcd, or it does not take our certificate.',
+    meaning: 'Nothing was sent to it.',
+    remedy:
+      'Look at the address: another cluster may have it. `openssl s_client -connect ADDRESS:2379 </dev/null` shows who answers.',
+  },
+  ETCD_UNAVAILABLE: {
+    summary: 'Members of etcd answer, but cannot decide anything.',
+    meaning:
+      'They have no leader, or did not agree in time: too few of them hear each other, or disks are slow.',
+    remedy:
+      '`journalctl -u etcd -n 50` on each member. Bring back those that are away; a leader is chosen within seconds.',
+  },
+  ETCD_REFUSED: {
+    summary: 'etcd did not do what it was asked to.',
+    meaning: 'It says why in the message. A learner that has not caught up, for one, may not vote yet.',
+    remedy: 'Do what the message says; for a learner, wait and try again.',
+  },
+  ETCD_ANSWER: {
+    summary: 'A member’s answer is not what it should be.',
+    meaning:
+      'Something else answers in its place, or etcd is of a version that this hyperkube does not know.',
+    remedy: '`curl` the address of the message by hand, and look at what answers.',
+  },
+  ETCD_MEMBERS_UNKNOWN: {
+    summary: 'Nobody knows for sure who the members of etcd are, so none is added or removed.',
+    meaning: 'Without a quorum each member knows only what it remembers.',
+    remedy: 'Bring members back until more than half of them are well, and try again.',
+  },
+  ETCD_MEMBERS_CHANGED: {
+    summary: 'The members of etcd are not those that were seen before.',
+    meaning: 'Somebody else has changed them meanwhile, or another etcd answers. Nothing was done.',
+    remedy: 'Run the command again: it looks at the members anew.',
+  },
+  ETCD_QUORUM: {
+    summary: 'The change would leave etcd with too few members that are well, or nearly so.',
+    meaning:
+      'Nothing was done. Without more than half of its members etcd takes no writes, and the API stops.',
+    remedy: 'Bring the members of the message back, or take out those that are lost for good, one at a time.',
+  },
+  ETCD_LEARNER: {
+    summary: 'A member of etcd still learns, and does not vote.',
+    meaning: 'It counts for nothing until it votes, and no other one may join before.',
+    remedy:
+      'Run the command that added it again: it goes on. If its host is lost, take it out: `hyperkube node remove HOST`.',
+  },
+  ETCD_NO_QUORUM: {
+    summary: 'Too few members of etcd are well: it takes no writes, and the API stands still.',
+    meaning: 'Pods go on running as they are. No restart helps; only members that come back do.',
+    remedy:
+      'Bring hosts back until more than half of the members are well. Only if they are lost for good: `hyperkube etcd restore`.',
+  },
+  ETCD_MEMBER_AWAY: {
+    summary: 'A member of etcd is not well, or its host does not answer.',
+    meaning: 'The others go on without it as long as more than half of all are well.',
+    remedy: '`systemctl status etcd` and `journalctl -u etcd -n 50` on its host.',
+  },
+  ETCD_MEMBER_UNREADY: {
+    summary: 'A member of etcd runs, but cannot serve.',
+    meaning: 'Mostly it does not hear enough of the others; a restart of it helps nobody.',
+    remedy: 'Look at the members that it does not hear, and at the network between the hosts, port 2380.',
+  },
+  ETCD_MEMBER_UNSTARTED: {
+    summary: 'A member was announced to etcd, and has never started.',
+    meaning: 'A run that was to add it has been cut. As a voter it would count among those that are away.',
+    remedy:
+      'Run the command that added it again, or take it out: `etcdctl member list`, `etcdctl member remove ID`.',
+  },
+  ETCD_ALARM_SPACE: {
+    summary: 'A member of etcd has no space left, and etcd takes no more writes.',
+    meaning: 'Its database has reached its quota. It stays so until the alarm is taken back.',
+    remedy:
+      'Find what fills it, mostly events or objects of one kind without end; then `etcdctl compact`, `etcdctl defrag` on each member, `etcdctl alarm disarm`.',
+  },
+  ETCD_ALARM_CORRUPT: {
+    summary: 'A member of etcd knows something else than the others.',
+    meaning: 'Its data is damaged. What the others know is not, and they go on.',
+    remedy:
+      'Take the member out and let it join anew with an empty data directory. Look at its disk and memory first.',
+  },
+  ETCD_SPACE: {
+    summary: 'A member of etcd has used four fifths of the space that it may use.',
+    meaning: 'When it is full, etcd takes no more writes.',
+    remedy: 'Find what fills it: `kubectl get --raw /metrics | grep apiserver_storage_objects`.',
+  },
+  ETCD_BEHIND: {
+    summary: 'A member of etcd is far behind the others.',
+    meaning: 'Its disk or its network is too slow. It takes no requests until it has caught up.',
+    remedy: 'Look at its disk: `journalctl -u etcd | grep "slow fdatasync"` on its host.',
+  },
+  ETCD_VERSIONS: {
+    summary: 'Members of etcd are of several versions.',
+    meaning: 'So it is during an upgrade. Until all are of the newer one, etcd behaves as the oldest.',
+    remedy: 'Run the upgrade to its end.',
+  },
+}

@@ -1,0 +1,117 @@
+import { settleAll } from '../kit/settle.ts'
+import type { KubeClient } from './client.ts'
+import type { KubeObject, Manifest } from './object.ts'
+import type { CallOptions } from './request.ts'
+import { apply } from './write.ts'
+
+export interface BaseWish {
+  /** Whether there are Windows nodes, and pods that want to say that they are for them. */
+  readonly windows: boolean
+}
+
+const group = 'rbac.authorization.k8s.io'
+const rbac = `${group}/v1`
+
+type Subject = { readonly kind: 'User' | 'Group'; readonly name: string }
+type Rule = Readonly<Record<'apiGroups' | 'resources' | 'verbs' | 'resourceNames', readonly string[]>>
+
+/** What every cluster has of us before anything else: the rights of our own programs, and of people. */
+export function baseObjects({ windows }: BaseWish): Manifest[] {
+  return [
+    ...flannel,
+    ...apiserverProxies,
+    // Without it the API server may not ask kubelets, and nobody sees logs.
+    bindCluster('hyperkube:kubelet-api', 'system:kubelet-api-admin', {
+      kind: 'User',
+      name: 'kube-apiserver-kubelet-client',
+    }),
+    // A kubelet may ask for a new certificate for itself, and for nobody else.
+    bindCluster(
+      'hyperkube:node-certificates',
+      'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient',
+      { kind: 'Group', name: 'system:nodes' },
+    ),
+    // Unlike system:masters, this can be taken away again.
+    bindCluster('hyperkube:admins', 'cluster-admin', { kind: 'Group', name: 'hyperkube:admins' }),
+    ...(windows ? [windowsRuntimeClass] : []),
+  ]
+}
+
+/** Learns of nodes' networks, and enters its own address at its node. */
+const flannel: readonly Manifest[] = [
+  {
+    apiVersion: rbac,
+    kind: 'ClusterRole',
+    metadata: { name: 'hyperkube:flannel' },
+    rules: [
+      rule({ resources: ['nodes'], verbs: ['get', 'list', 'watch'] }),
+      rule({ resources: ['nodes/status'], verbs: ['patch'] }),
+    ],
+  },
+  bindCluster('hyperkube:flannel', 'hyperkube:flannel', { kind: 'User', name: 'hyperkube:flannel' }),
+]
+
+/** They learn where all API servers are, and nothing else. */
+const apiserverProxies: readonly Manifest[] = [
+  {
+    apiVersion: rbac,
+    kind: 'Role',
+    metadata: { name: 'hyperkube:apiserver-proxies', namespace: 'default' },
+    rules: [
+      rule({
+        apiGroups: ['discovery.k8s.io'],
+        resources: ['endpointslices'],
+        // The API servers enter themselves under this name.
+        resourceNames: ['kubernetes'],
+        verbs: ['get', 'list', 'watch'],
+      }),
+    ],
+  },
+  {
+    apiVersion: rbac,
+    kind: 'RoleBinding',
+    metadata: { name: 'hyperkube:apiserver-proxies', namespace: 'default' },
+    roleRef: { apiGroup: group, kind: 'Role', name: 'hyperkube:apiserver-proxies' },
+    subjects: [{ apiGroup: group, kind: 'Group', name: 'hyperkube:apiserver-proxies' }],
+  },
+]
+
+/** A pod that names it goes to Windows nodes, past the taint that keeps others away. */
+const windowsRuntimeClass: Manifest = {
+  apiVersion: 'node.k8s.io/v1',
+  kind: 'RuntimeClass',
+  metadata: { name: 'windows' },
+  handler: 'runhcs-wcow-process',
+  scheduling: {
+    nodeSelector: { 'kubernetes.io/os': 'windows' },
+    tolerations: [{ key: 'os', operator: 'Equal', value: 'windows', effect: 'NoSchedule' }],
+  },
+}
+
+function rule({ apiGroups = [''], ...rest }: Partial<Rule>): Partial<Rule> {
+  return { apiGroups, ...rest }
+}
+
+function bindCluster(name: string, role: string, subject: Subject): Manifest {
+  return {
+    apiVersion: rbac,
+    kind: 'ClusterRoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup: group, kind: 'ClusterRole', name: role },
+    subjects: [{ apiGroup: group, ...subject }],
+  }
+}
+
+/**
+ * Fields that others have changed are taken back: rights must be what we say. The first time, only system:masters may do
+ * it; from then on `hyperkube:admins` may.
+ */
+export async function applyBaseObjects(
+  client: KubeClient,
+  wish: BaseWish = { windows: false },
+  options: CallOptions = {},
+): Promise<KubeObject[]> {
+  return settleAll(
+    baseObjects(wish).map(async (object) => apply(client, object, { ...options, force: true })),
+  )
+}

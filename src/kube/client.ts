@@ -1,0 +1,99 @@
+import { Agent } from 'node:https'
+import { attempt } from './attempt.ts'
+import { type Credentials, LiveCredentials, type Pem } from '../kit/credentials.ts'
+import { Discovery } from './discovery.ts'
+import type { Patience } from '../kit/exchange.ts'
+import { KubeError } from './kube-error.ts'
+import { persist } from './persist.ts'
+import { described, isIdempotent, type KubeRequest } from './request.ts'
+import type { Backoff } from './retry.ts'
+import { Rota } from './rota.ts'
+
+export interface KubeClientOptions {
+  /** https://10.0.0.1:6443: asked in this order, beginning with the one that answered last. */
+  readonly servers: readonly string[]
+  readonly authority: Pem
+  readonly credentials: Omit<Credentials, 'authority'>
+  /** Ends all that the client does. */
+  readonly signal: AbortSignal
+  readonly timing?: Partial<Timing>
+  /** From 0 to 1. */
+  readonly random?: () => number
+}
+
+/** In milliseconds. */
+export interface Timing extends Patience {
+  /** For all attempts at one request together. */
+  readonly timeout: number
+  readonly backoff: Backoff
+}
+
+const usual: Timing = {
+  connect: 5000,
+  answer: 15_000,
+  timeout: 30_000,
+  backoff: { first: 200, most: 5000 },
+}
+
+/** Speaks with the API of one cluster, at whichever of its servers answers. */
+export class KubeClient implements Disposable {
+  readonly servers: readonly string[]
+  readonly discovery: Discovery
+  readonly #signal: AbortSignal
+  readonly #timing: Timing
+  readonly #random: () => number
+  readonly #credentials: LiveCredentials
+  readonly #rota: Rota
+  // Servers let go of a connection that was idle for 90 s; we do so before them, or a request would meet its end.
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 32, maxFreeSockets: 8, timeout: 60_000 })
+
+  constructor({ servers, authority, credentials, signal, timing, random = Math.random }: KubeClientOptions) {
+    this.servers = servers.map(withoutSlash)
+    this.discovery = new Discovery(async (path, options) => this.request({ method: 'GET', path, ...options }))
+    this.#signal = signal
+    this.#timing = { ...usual, ...timing }
+    this.#random = random
+    this.#credentials = new LiveCredentials({ authority, ...credentials })
+    this.#rota = new Rota(this.servers)
+  }
+
+  /** The answer, as JSON says it. */
+  async request(request: KubeRequest): Promise<unknown> {
+    const text = await this.text(request)
+    try {
+      return JSON.parse(text)
+    } catch (cause) {
+      throw new KubeError('KUBE_ANSWER', `${described(request)}: the answer is not JSON`, { cause })
+    }
+  }
+
+  /** The answer as it is. */
+  async text(request: KubeRequest): Promise<string> {
+    const { timeout = this.#timing.timeout, signal, server: only, once = false } = request
+    const rota = only === undefined ? this.#rota : new Rota([only])
+    const line = { agent: this.#agent, credentials: this.#credentials, patience: this.#timing }
+    return persist(rota, async (server, either) => attempt(line, request, server, either), {
+      what: described(request),
+      idempotent: isIdempotent(request),
+      once,
+      timeout,
+      backoff: this.#timing.backoff,
+      signal: signal === undefined ? this.#signal : AbortSignal.any([this.#signal, signal]),
+      random: this.#random,
+    })
+  }
+
+  /** Lets go of its connections. */
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+}
+
+/** Paths begin with one. */
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '')
+}

@@ -1,0 +1,143 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { decideLease, type Lease, leases, microTime } from './lease.ts'
+import { LeaseLock } from './lease-lock.ts'
+import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
+import { testBench } from './test-bench.ts'
+import type { Asked, TestAnswer } from '../kit/test-server.ts'
+
+const me = { identity: 'me', duration: 15_000 }
+const wall = new Date('2026-11-15T12:00:00.123Z')
+const now = { wall, monotonic: 100_000 }
+const time = '2026-11-15T12:00:00.123000Z'
+const fresh = { holderIdentity: 'me', leaseDurationSeconds: 15, acquireTime: time, renewTime: time }
+
+function leaseOf(spec: Lease['spec']): Lease {
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: 'l', namespace: 'n', resourceVersion: '1' },
+    spec,
+  }
+}
+
+test('times have six digits', () => {
+  expect(microTime(wall)).toBe(time)
+  expect(microTime(new Date('2026-11-15T12:00:00Z'))).toBe('2026-11-15T12:00:00.000000Z')
+})
+
+describe('a lease', () => {
+  const theirs = { holderIdentity: 'you', leaseDurationSeconds: 15, leaseTransitions: 4 }
+
+  test('that is not there is made', () => {
+    const action = decideLease({ lease: undefined, since: 0 }, me, now)
+    expect(action).toEqual({ kind: 'create', spec: { ...fresh, leaseTransitions: 0 } })
+  })
+
+  test('of our own is renewed, and remembers since when it is ours', () => {
+    const lease = leaseOf({ ...theirs, holderIdentity: 'me', acquireTime: 'earlier' })
+    const spec = { ...fresh, acquireTime: 'earlier', leaseTransitions: 4 }
+    expect(decideLease({ lease, since: 0 }, me, now)).toEqual({ kind: 'renew', spec })
+  })
+
+  test('of another is waited for, as long as it holds', () => {
+    const lease = leaseOf(theirs)
+    expect(decideLease({ lease, since: 90_000 }, me, now)).toEqual({
+      kind: 'wait',
+      holder: 'you',
+      left: 5000,
+    })
+    expect(decideLease({ lease, since: 85_001 }, me, now)).toMatchObject({ kind: 'wait', left: 1 })
+    expect(decideLease({ lease, since: 85_000 }, me, now)).toMatchObject({ kind: 'take' })
+  })
+
+  test('is judged by how long we have seen it unchanged, not by the clock of its holder', () => {
+    const lease = leaseOf({ ...theirs, renewTime: '1999-01-01T00:00:00.000000Z' })
+    expect(decideLease({ lease, since: now.monotonic }, me, now).kind).toBe('wait')
+  })
+
+  test.each([
+    ['given back', ''],
+    ['of nobody', null],
+  ])('that is %s is taken at once, and that is counted', (_, holderIdentity) => {
+    const lease = leaseOf({ ...theirs, holderIdentity })
+    const spec = { ...fresh, leaseTransitions: 5 }
+    expect(decideLease({ lease, since: now.monotonic }, me, now)).toEqual({ kind: 'take', spec })
+  })
+
+  test('without anything in it is nobody’s', () => {
+    expect(decideLease({ lease: leaseOf(null), since: 0 }, me, now).kind).toBe('take')
+  })
+})
+
+describe('contenders', () => {
+  let authority: TestAuthority
+  const { serve, clientOf } = testBench(() => authority)
+  const { signal } = new AbortController()
+
+  beforeAll(async () => {
+    authority = await testAuthority()
+  })
+
+  /** One lease, kept as the API keeps it. */
+  function store(): (asked: Asked) => TestAnswer {
+    let held: Lease | undefined
+    let version = 0
+    const put = (body: unknown): TestAnswer => {
+      const lease = leases.schema.parse(body)
+      held = { ...lease, metadata: { ...lease.metadata, resourceVersion: String(++version) } }
+      return { json: held }
+    }
+    const conflict = { status: 409, json: { kind: 'Status', reason: 'Conflict' } }
+    return ({ method, body }) => {
+      if (method === 'GET') return held === undefined ? { status: 404, text: '' } : { json: held }
+      if (method === 'POST') return held === undefined ? put(body) : conflict
+      const { metadata } = leases.schema.parse(body)
+      return metadata.resourceVersion === held?.metadata.resourceVersion ? put(body) : conflict
+    }
+  }
+
+  test('only one has it; who gives it back lets the next one in; who is gone is waited for', async () => {
+    const server = await serve(store())
+    const clock = { monotonic: 0 }
+    const contender = (identity: string): LeaseLock =>
+      new LeaseLock(
+        clientOf([server.url]),
+        { namespace: 'n', name: 'l', identity, duration: 30_000 },
+        () => ({
+          wall,
+          monotonic: clock.monotonic,
+        }),
+      )
+    const [a, b] = [contender('a'), contender('b')]
+    const [first, second] = await Promise.all([a.tryHold(), b.tryHold()])
+    expect(first.held).not.toBe(second.held)
+    const [holder, other] = first.held ? [a, b] : [b, a]
+    expect(await holder.tryHold()).toEqual({ held: true, until: 30_000 })
+    expect(await other.tryHold()).toEqual({ held: false, holder: first.held ? 'a' : 'b' })
+
+    expect(await other.release()).toBe(false)
+    expect(await holder.release()).toBe(true)
+    expect(await other.acquire(1, signal)).toMatchObject({ held: true })
+
+    expect((await holder.tryHold()).held).toBe(false)
+    clock.monotonic = 29_999
+    expect((await holder.tryHold()).held).toBe(false)
+    clock.monotonic = 30_000
+    expect((await holder.tryHold()).held).toBe(true)
+    expect((await other.tryHold()).held).toBe(false)
+  })
+
+  test('an abort ends the wait', async () => {
+    const server = await serve(store())
+    const wish = { namespace: 'n', name: 'l', duration: 30_000 }
+    await new LeaseLock(clientOf([server.url]), { ...wish, identity: 'a' }).tryHold()
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const waiting = new LeaseLock(clientOf([server.url]), { ...wish, identity: 'b' }).acquire(
+      5,
+      controller.signal,
+    )
+    setImmediate(() => controller.abort(reason))
+    await expect(waiting).rejects.toBe(reason)
+  })
+})

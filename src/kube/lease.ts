@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { type Kind, kubeObject } from './object.ts'
+
+const spec = z.looseObject({
+  holderIdentity: z.string().nullish(),
+  leaseDurationSeconds: z.int().nullish(),
+  acquireTime: z.string().nullish(),
+  renewTime: z.string().nullish(),
+  leaseTransitions: z.int().nullish(),
+})
+const lease = kubeObject.extend({ spec: spec.nullish() })
+export type Lease = z.infer<typeof lease>
+
+export const leases: Kind<Lease> = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', schema: lease }
+
+export interface LeaseSpec {
+  readonly holderIdentity: string
+  readonly leaseDurationSeconds: number
+  readonly acquireTime: string
+  readonly renewTime: string
+  readonly leaseTransitions: number
+}
+
+/** A lease as it was last seen. */
+export interface Observed {
+  readonly lease: Lease | undefined
+  /** Since when it has been as it is, by our own clock: those of others may be wrong. */
+  readonly since: number
+}
+
+export interface Contender {
+  /** Another one for each process, also after a restart. */
+  readonly identity: string
+  /** How long it holds without being renewed, in milliseconds. */
+  readonly duration: number
+}
+
+/** Two clocks: one that others read, and one that only goes on. */
+export interface Moment {
+  readonly wall: Date
+  /** Milliseconds from any point in time on. */
+  readonly monotonic: number
+}
+
+export type LeaseAction =
+  /** There is none yet. */
+  | { readonly kind: 'create'; readonly spec: LeaseSpec }
+  /** It is ours. */
+  | { readonly kind: 'renew'; readonly spec: LeaseSpec }
+  /** It is nobody's any more. */
+  | { readonly kind: 'take'; readonly spec: LeaseSpec }
+  | {
+      readonly kind: 'wait'
+      readonly holder: string
+      /** Milliseconds until it is free, if its holder does nothing. */
+      readonly left: number
+    }
+
+export function decideLease({ lease: seen, since }: Observed, me: Contender, now: Moment): LeaseAction {
+  const time = microTime(now.wall)
+  const own = {
+    holderIdentity: me.identity,
+    leaseDurationSeconds: Math.max(1, Math.ceil(me.duration / 1000)),
+    acquireTime: time,
+    renewTime: time,
+    leaseTransitions: 0,
+  }
+  if (seen === undefined) return { kind: 'create', spec: own }
+  const { holderIdentity, leaseDurationSeconds, acquireTime, leaseTransitions } = seen.spec ?? {}
+  const transitions = leaseTransitions ?? 0
+  if (holderIdentity === me.identity) {
+    const kept = { acquireTime: acquireTime ?? time, leaseTransitions: transitions }
+    return { kind: 'renew', spec: { ...own, ...kept } }
+  }
+  const left = since + (leaseDurationSeconds ?? 0) * 1000 - now.monotonic
+  if (holderIdentity && left > 0) return { kind: 'wait', holder: holderIdentity, left }
+  return { kind: 'take', spec: { ...own, leaseTransitions: transitions + 1 } }
+}
+
+/** As Kubernetes writes times of leases: always with six digits after the point. */
+export function microTime(date: Date): string {
+  return date.toISOString().replace('Z', '000Z')
+}

@@ -1,0 +1,44 @@
+/** How a kind of objects is called in paths. */
+export interface Resource {
+  readonly apiVersion: string
+  readonly plural: string
+  readonly namespaced: boolean
+}
+
+/** The kinds that we use ourselves: as old as their versions, so nobody need be asked. Others are discovered. */
+const known: Readonly<Record<string, Readonly<Record<string, readonly [plural: string, scope: Scope]>>>> = {
+  v1: {
+    ConfigMap: ['configmaps', 'namespace'],
+    Namespace: ['namespaces', 'cluster'],
+    Node: ['nodes', 'cluster'],
+    Pod: ['pods', 'namespace'],
+    Secret: ['secrets', 'namespace'],
+    Service: ['services', 'namespace'],
+    ServiceAccount: ['serviceaccounts', 'namespace'],
+  },
+  'apps/v1': {
+    DaemonSet: ['daemonsets', 'namespace'],
+    Deployment: ['deployments', 'namespace'],
+    StatefulSet: ['statefulsets', 'namespace'],
+  },
+  'certificates.k8s.io/v1': { CertificateSigningRequest: ['certificatesigningrequests', 'cluster'] },
+  'coordination.k8s.io/v1': { Lease: ['leases', 'namespace'] },
+  'discovery.k8s.io/v1': { EndpointSlice: ['endpointslices', 'namespace'] },
+  'events.k8s.io/v1': { Event: ['events', 'namespace'] },
+  'node.k8s.io/v1': { RuntimeClass: ['runtimeclasses', 'cluster'] },
+  'policy/v1': { PodDisruptionBudget: ['poddisruptionbudgets', 'namespace'] },
+  'rbac.authorization.k8s.io/v1': {
+    ClusterRole: ['clusterroles', 'cluster'],
+    ClusterRoleBinding: ['clusterrolebindings', 'cluster'],
+    Role: ['roles', 'namespace'],
+    RoleBinding: ['rolebindings', 'namespace'],
+  },
+}
+
+type Scope = 'cluster' | 'namespace'
+
+export function knownResource(apiVersion: string, kind: string): Resource | undefined {
+  const kinds = Object.hasOwn(known, apiVersion) ? known[apiVersion] : undefined
+  const [plural, scope] = (kinds !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined) ?? []
+  return plural === undefined ? undefined : { apiVersion, plural, namespaced: scope === 'namespace' }
+}

@@ -1,0 +1,115 @@
+import type { KubeClient } from './client.ts'
+import { isKubeError } from './kube-error.ts'
+import { type Kind, type KubeObject, kubeObject, type Manifest, type Place } from './object.ts'
+import { parseAnswer } from './parse.ts'
+import { collectionPath, objectPath } from './paths.ts'
+import { applyPatch, type CallOptions, type KubeRequest, type Query } from './request.ts'
+
+/** Under this name we own the fields that we set. */
+const fieldManager = 'hyperkube'
+/** A field that the API does not know is a mistake of ours, not something to pass over. */
+const strict: Query = { fieldManager, fieldValidation: 'Strict' }
+
+export interface ApplyOptions extends CallOptions {
+  /** Take fields that others own. */
+  readonly force?: boolean
+}
+
+/**
+ * Makes the fields of a manifest what they say, whether the object is there or not, and leaves all others alone. Fields
+ * that an earlier manifest of ours had and this one has not are taken away.
+ */
+export async function apply(
+  client: KubeClient,
+  manifest: Manifest,
+  options: ApplyOptions = {},
+): Promise<KubeObject> {
+  return applyTo(client, manifest, undefined, options)
+}
+
+/** The same for the status, which is written apart from the rest. */
+export async function patchStatus(
+  client: KubeClient,
+  manifest: Manifest,
+  options: ApplyOptions = {},
+): Promise<KubeObject> {
+  return applyTo(client, manifest, 'status', options)
+}
+
+async function applyTo(
+  client: KubeClient,
+  manifest: Manifest,
+  part: string | undefined,
+  { force = false, signal, timeout }: ApplyOptions,
+): Promise<KubeObject> {
+  const resource = await client.discovery.resource(manifest, { signal, timeout })
+  return sent(client, {
+    method: 'PATCH',
+    path: objectPath(resource, manifest.metadata, part),
+    query: { ...strict, force },
+    body: manifest,
+    contentType: applyPatch,
+    signal,
+    timeout,
+  })
+}
+
+/** Fails with KUBE_CONFLICT when it is already there. */
+export async function create(
+  client: KubeClient,
+  manifest: Manifest,
+  { signal, timeout }: CallOptions = {},
+): Promise<KubeObject> {
+  const resource = await client.discovery.resource(manifest, { signal, timeout })
+  const { namespace } = manifest.metadata
+  // For its checks alone: what is wrong with it is told before it is sent.
+  objectPath(resource, manifest.metadata)
+  const path = collectionPath(resource, namespace)
+  return sent(client, { method: 'POST', path, query: strict, body: manifest, signal, timeout })
+}
+
+/** With the resourceVersion that was read: fails with KUBE_CONFLICT when somebody else has changed it since. */
+export async function replace(
+  client: KubeClient,
+  object: Manifest,
+  { signal, timeout }: CallOptions = {},
+): Promise<KubeObject> {
+  const path = objectPath(await client.discovery.resource(object, { signal, timeout }), object.metadata)
+  return sent(client, { method: 'PUT', path, query: strict, body: object, signal, timeout })
+}
+
+export interface RemoveOptions extends CallOptions {
+  /** What becomes of the objects that belong to it: removed after it, before it, or left. */
+  readonly propagation?: 'Background' | 'Foreground' | 'Orphan'
+  /** Only this very object, and not another one that has got its name since. */
+  readonly uid?: string
+  /** Only as it was when it was read. */
+  readonly resourceVersion?: string
+}
+
+/** Whether it was there. It may be there for a while yet, when something must be done first. */
+export async function remove(
+  client: KubeClient,
+  kind: Kind,
+  place: Place,
+  { propagation = 'Background', uid, resourceVersion, signal, timeout }: RemoveOptions = {},
+): Promise<boolean> {
+  const path = objectPath(await client.discovery.resource(kind, { signal, timeout }), place)
+  const body = {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    propagationPolicy: propagation,
+    preconditions: { uid, resourceVersion },
+  }
+  return client.request({ method: 'DELETE', path, body, signal, timeout }).then(
+    () => true,
+    (error: unknown) => {
+      if (isKubeError(error, 'KUBE_NOT_FOUND')) return false
+      throw error
+    },
+  )
+}
+
+async function sent(client: KubeClient, request: KubeRequest): Promise<KubeObject> {
+  return parseAnswer(kubeObject, await client.request(request), request.path)
+}
