@@ -18,16 +18,30 @@ const outcome = z.discriminatedUnion('outcome', [
   z.strictObject({ outcome: z.literal('interrupted') }),
 ])
 
+const plannedStep = z.strictObject({
+  step: z.string(),
+  /** In one line, for people. */
+  title: z.string(),
+  hosts: z.array(z.string()),
+  /** None when it takes no host further: reaching hosts, asking them. */
+  stage: stage.optional(),
+})
+
 /** What can be told of a run. A host and a component belong to the event around it. */
 const what = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('run-started'), command: z.string() }),
   z.strictObject({ type: z.literal('run-ended'), result: outcome }),
-  z.strictObject({ type: z.literal('step-started'), step: z.string(), stage }),
+  /** What comes next, one after the other. A run may plan again when that is done. */
+  z.strictObject({ type: z.literal('steps-planned'), steps: z.array(plannedStep) }),
+  /** With a host: what that host has to do in it. */
+  z.strictObject({ type: z.literal('step-started'), step: z.string(), stage: stage.optional() }),
   z.strictObject({ type: z.literal('step-ended'), step: z.string(), result: outcome }),
   z.strictObject({ type: z.literal('op-started'), op }),
   z.strictObject({ type: z.literal('op-ended'), op, result: outcome }),
   /** Told again while it lasts; `since` is when the waiting began. */
   z.strictObject({ type: z.literal('waiting'), for: z.string(), since: z.iso.datetime() }),
+  /** What is being done is finished, and nothing more is begun. */
+  z.strictObject({ type: z.literal('stopping'), because: z.enum(['interrupted', 'timeout', 'claim-lost']) }),
   z.strictObject({ type: z.literal('progress'), done: z.number(), total: z.number(), unit: z.string() }),
   z.strictObject({ type: z.literal('finding'), finding: findingSchema }),
   /** Lines of a component that failed, for a person to read. */

@@ -9,6 +9,8 @@ const address = z.strictObject({
   interface: z.string(),
   address: z.union([z.ipv4(), z.ipv6()]),
   prefix: z.int().min(0).max(128),
+  /** How large a packet the interface takes, where that could be seen. */
+  mtu: z.int().min(1).optional(),
 })
 
 const common = {

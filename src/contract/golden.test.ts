@@ -4,7 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { eventFormat } from './event.ts'
 import { factsFormat } from './facts.ts'
+import { journalEntryFormat } from './journal.ts'
+import { artifactManifestFormat, ledgerFormat } from './ledger.ts'
 import { nodePlanFormat } from './node-plan.ts'
+import { proxyConfigurationFormat, proxyMemoryFormat } from './proxy-configuration.ts'
 import { requestFormat, responseFormat } from './request.ts'
 import { type Format, readVersioned } from './versioned.ts'
 
@@ -18,8 +21,13 @@ const goldens: readonly (readonly [file: string, format: Format<unknown>])[] = [
   ['node-plan-etcd.v1.json', nodePlanFormat],
   ['node-plan-worker.v1.json', nodePlanFormat],
   ['events.v1.json', eventFormat],
+  ['ledger.v1.json', ledgerFormat],
+  ['journal.v1.json', journalEntryFormat],
+  ['artifact-manifest.v1.json', artifactManifestFormat],
   ['agent-requests.v1.json', requestFormat],
   ['agent-responses.v1.json', responseFormat],
+  ['proxy-configuration.v1.json', proxyConfigurationFormat],
+  ['proxy-memory.v1.json', proxyMemoryFormat],
 ]
 
 describe.each(goldens)('%s', (file, format) => {

@@ -20,6 +20,8 @@ const plan = nodePlanFormat.newest.schema
 const secrets = z.record(z.string(), z.base64())
 
 const ask = z.discriminatedUnion('type', [
+  /** Which hyperkube it is, and who may change the cluster through it. */
+  z.strictObject({ type: z.literal('hello') }),
   /** The name is the operator's for the host. */
   z.strictObject({ type: z.literal('facts'), host: z.string() }),
   /** What would be done, were the plan applied. */
@@ -61,6 +63,7 @@ export const requestFormat: Format<AgentRequest> = {
 }
 
 const answer = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('hello'), version: z.string(), claim: claim.optional() }),
   z.strictObject({ type: z.literal('facts'), facts: factsFormat.newest.schema }),
   z.strictObject({ type: z.literal('diff'), ops: z.array(op), findings: z.array(findingSchema) }),
   z.strictObject({ type: z.literal('claimed'), claim }),

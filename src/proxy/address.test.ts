@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest'
+import { addressText, parseAddress } from './address.ts'
+
+test.each([
+  ['10.0.0.1:6443', '10.0.0.1', 6443],
+  ['[fd00::1]:6443', 'fd00::1', 6443],
+  ['cp1.example.org:443', 'cp1.example.org', 443],
+])('%s', (text, host, port) => {
+  expect(parseAddress(text)).toEqual({ host, port })
+  expect(addressText(host, port)).toBe(text)
+})

@@ -1,0 +1,76 @@
+import { connect, type Socket } from 'node:net'
+import { describe } from '../kit/errors.ts'
+import { parseAddress } from './address.ts'
+import type { Timing } from './timing.ts'
+import type { Observation } from './upstreams.ts'
+
+export interface Reached {
+  readonly server: string
+  readonly socket: Socket
+}
+
+/** Learns of every server that could not be reached. */
+export type OnMiss = (server: string, seen: Observation, askedAt: number) => void
+
+/**
+ * Connects to the first server that accepts. One that takes its time gets company soon: whoever is first wins, and nobody
+ * waits for a packet that was lost. Undefined when no server accepts.
+ */
+export async function dial(
+  servers: readonly string[],
+  { dialWithin, dialNext }: Timing,
+  onMiss: OnMiss,
+  signal: AbortSignal,
+): Promise<Reached | undefined> {
+  const attempts = new Set<Socket>()
+  const { promise, resolve } = Promise.withResolvers<Reached | undefined>()
+  const waiting = servers.values()
+  let company: NodeJS.Timeout | undefined
+
+  const next = (): void => {
+    clearTimeout(company)
+    const { value: server } = waiting.next()
+    if (server === undefined || signal.aborted) {
+      if (attempts.size === 0) resolve(undefined)
+      return
+    }
+    company = setTimeout(next, dialNext)
+    attempts.add(attempt(server))
+  }
+  const attempt = (server: string): Socket => {
+    const askedAt = performance.now()
+    const socket = connect({ ...parseAddress(server), allowHalfOpen: true, ...lively })
+    const miss = (seen: Observation): void => {
+      clearTimeout(timer)
+      socket.destroy()
+      if (!attempts.delete(socket)) return
+      onMiss(server, seen, askedAt)
+      next()
+    }
+    const timer = setTimeout(() => miss({ kind: 'silent', reason: 'accepts no connection' }), dialWithin)
+    socket.on('error', (error) => miss({ kind: 'refused', reason: describe(error) }))
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      if (attempts.delete(socket)) resolve({ server, socket })
+    })
+    socket.once('close', () => clearTimeout(timer))
+    return socket
+  }
+
+  const giveUp = (): void => resolve(undefined)
+  signal.addEventListener('abort', giveUp, { once: true })
+  next()
+  try {
+    return await promise
+  } finally {
+    clearTimeout(company)
+    signal.removeEventListener('abort', giveUp)
+    // Forgotten first, so that their end counts for nothing.
+    const losers = [...attempts]
+    attempts.clear()
+    for (const socket of losers) socket.destroy()
+  }
+}
+
+/** For both sides: requests are small and urgent, and a side that is gone shall be missed. */
+export const lively = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000 } as const

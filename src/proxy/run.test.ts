@@ -1,0 +1,181 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { until } from '../kit/until.ts'
+import { parseAddress } from './address.ts'
+import { runProxy } from './run.ts'
+import { type TestAuthority, testAuthority } from './test-authority.ts'
+import { freePort, TestBed } from './test-bed.ts'
+
+let authority: TestAuthority
+let bed: TestBed
+let directory: string
+
+beforeAll(async () => {
+  authority = await testAuthority()
+})
+beforeEach(async () => {
+  bed = new TestBed(authority)
+  directory = await mkdtemp(join(tmpdir(), 'proxy-'))
+  await writeFile(join(directory, 'ca.crt'), authority.certificate)
+  await writeFile(join(directory, 'client.crt'), authority.client.certificate)
+  await writeFile(join(directory, 'client.key'), authority.client.privateKey)
+})
+afterEach(async () => {
+  await bed.close()
+  await rm(directory, { recursive: true })
+})
+
+const statusSchema = z.looseObject({
+  servers: z.array(z.looseObject({ server: z.string(), health: z.string() })),
+})
+const file = (): string => join(directory, 'config.json')
+const memory = (): string => join(directory, 'servers.json')
+
+interface Running {
+  readonly port: number
+  readonly health: string
+  configure(servers: readonly string[]): Promise<void>
+  status(): Promise<z.infer<typeof statusSchema>>
+  stop(): Promise<void>
+}
+
+/** The proxy by its files, as on a host. */
+async function running(servers: readonly string[]): Promise<Running> {
+  const [listen, health] = [await freePort(), await freePort()]
+  const configure = async (names: readonly string[]): Promise<void> => {
+    const { configuration } = bed.settings(names, {
+      listen,
+      health,
+      authority: join(directory, 'ca.crt'),
+      credentials: { certificate: join(directory, 'client.crt'), privateKey: join(directory, 'client.key') },
+      memory: memory(),
+    })
+    await writeFile(file(), JSON.stringify(configuration))
+  }
+  await configure(servers)
+  const controller = new AbortController()
+  const ended = runProxy(file(), bed.world, controller.signal)
+  const stop = async (): Promise<void> => {
+    controller.abort()
+    await ended
+  }
+  bed.onClose(stop)
+  await until('it to listen', async () => bed.logged.includes(`listening at ${listen}`), {
+    within: 10_000,
+    every: 5,
+  })
+  const status = async (): Promise<z.infer<typeof statusSchema>> => {
+    const answer = await fetch(`http://${health}/healthz`)
+    return statusSchema.parse(await answer.json())
+  }
+  return { port: parseAddress(listen).port, health, configure, status, stop }
+}
+
+async function logged(text: string): Promise<void> {
+  await until(`a line with ${text}`, async () => bed.logged.some((line) => line.includes(text)), {
+    within: 20_000,
+    every: 5,
+  })
+}
+
+test('a list that is learned is used, kept, and found again when all that was configured is gone', async () => {
+  const [configured, learned] = [await bed.apiServer(), await bed.apiServer()]
+  configured.servers = [learned.name]
+  learned.servers = [learned.name]
+  const first = await running([configured.name])
+  await logged(`the cluster’s servers are ${learned.name}`)
+  await until('the memory', async () => (await readFile(memory(), 'utf8')).includes(learned.name), {
+    within: 10_000,
+    every: 5,
+  })
+  expect((await first.status()).servers.map(({ server }) => server)).toEqual([configured.name, learned.name])
+  await first.stop()
+  await configured.close()
+  const second = await running([configured.name])
+  expect(await bed.client(second.port).get()).toBe(learned.name)
+})
+
+test('an empty list is not learned', async () => {
+  const [server, other] = [await bed.apiServer(), await bed.apiServer()]
+  server.servers = [other.name]
+  const proxy = await running([server.name])
+  await logged('the cluster’s servers are')
+  server.servers = []
+  other.servers = []
+  const asked = server.learned + other.learned
+  await until('three more askings', async () => server.learned + other.learned > asked + 3, {
+    within: 20_000,
+    every: 5,
+  })
+  expect((await proxy.status()).servers).toHaveLength(2)
+})
+
+test('a memory that makes no sense is no harm', async () => {
+  await writeFile(memory(), '{"half": ')
+  const server = await bed.apiServer()
+  const proxy = await running([server.name])
+  expect(await bed.client(proxy.port).get()).toBe(server.name)
+  expect(bed.logged[0]).toContain('is of no use')
+})
+
+test('a new configuration is used without a restart, and cuts nothing', async () => {
+  const [one, other] = [await bed.apiServer(), await bed.apiServer()]
+  const proxy = await running([one.name])
+  const asked = bed.client(proxy.port, true).get('/slow')
+  await until('the request', async () => one.slow.length > 0, { within: 10_000, every: 5 })
+  await proxy.configure([other.name])
+  await logged('has changed')
+  expect(await bed.client(proxy.port).get()).toBe(other.name)
+  one.slow[0]?.end('at last')
+  expect(await asked).toBe('at last')
+})
+
+test('half a configuration is told of once, and the whole one stays in use', async () => {
+  const server = await bed.apiServer()
+  const proxy = await running([server.name])
+  await writeFile(file(), '{"apiVersion": "hyperkube.dev/v1", "ki')
+  await logged('what was read before stays in use')
+  expect(await bed.client(proxy.port).get()).toBe(server.name)
+  await proxy.configure([server.name, await freePort()])
+  await logged('has changed')
+  expect(bed.logged.filter((line) => line.includes('stays in use'))).toHaveLength(1)
+})
+
+test('without a configuration it does not begin', async () => {
+  await expect(runProxy(file(), bed.world, new AbortController().signal)).rejects.toMatchObject({
+    code: 'PROXY_CONFIGURATION',
+  })
+})
+
+test('a port that somebody has is told of', async () => {
+  const taken = await bed.plainServer(() => undefined)
+  const server = await bed.apiServer()
+  const { configuration } = bed.settings([server.name], { listen: taken, memory: memory() })
+  await writeFile(file(), JSON.stringify(configuration))
+  await expect(runProxy(file(), bed.world, new AbortController().signal)).rejects.toMatchObject({
+    code: 'PROXY_NOT_LISTENING',
+  })
+})
+
+test('it says how it is, to people and to Prometheus', async () => {
+  const server = await bed.apiServer()
+  const proxy = await running([server.name])
+  await bed.client(proxy.port).get()
+  await until('its health', async () => (await proxy.status()).servers[0]?.health === 'well', {
+    within: 10_000,
+    every: 5,
+  })
+  expect(await proxy.status()).toMatchObject({
+    kind: 'ApiserverProxyStatus',
+    listening: true,
+    servers: [{ server: server.name, health: 'well', totals: { connections: 1 } }],
+  })
+  const metrics = await fetch(`http://${proxy.health}/metrics`)
+  expect(await metrics.text()).toContain(
+    `hyperkube_apiserver_proxy_connections_total{server="${server.name}"} 1\n`,
+  )
+  expect((await fetch(`http://${proxy.health}/`)).status).toBe(404)
+})

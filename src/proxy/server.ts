@@ -1,0 +1,24 @@
+import type { Guest } from './guest.ts'
+import type { Dealings } from './pace.ts'
+import { unknownUpstream, type Upstream } from './upstreams.ts'
+
+/** One API server, what we think of it, and what we have to do with it. */
+export class Server implements Dealings {
+  readonly name: string
+  upstream: Upstream
+  retiredSince: number | undefined = undefined
+  lastAsked: number | undefined = undefined
+  asking = 0
+  took = 0
+  waitingSince: number | undefined = undefined
+  /** How often in a row it did not tell us, and whether we say who we are. */
+  unclear = 0
+  introduced = false
+  readonly connections = new Set<Guest>()
+  readonly totals = { connections: 0, misses: 0, ended: 0, cut: 0, sent: 0, received: 0 }
+
+  constructor(name: string, now: number) {
+    this.name = name
+    this.upstream = unknownUpstream(now)
+  }
+}
