@@ -180,3 +180,29 @@ test('where it is not told one way what is there, it is made so once more', () =
   const told = presentAfter(plan).map((item, index) => (index === 0 ? { ...item, digest: 'other' } : item))
   expect(diff(plan, told).map(text)).toEqual(['change directory /shared'])
 })
+
+/** A service that is there, and how it fares. */
+function faring(plan: NodePlan, service: { running: boolean; unseen: string[] }): string[] {
+  const present = presentAfter(plan).map((item) => (item.target === 'service' ? { ...item, service } : item))
+  return diff(plan, present).map(text)
+}
+
+test('a service that does not run is started', () => {
+  expect(faring(planOf(running('x', '1')), { running: true, unseen: [] })).toEqual([])
+  expect(faring(planOf(running('x', '1')), { running: false, unseen: [] })).toEqual([
+    'start service x.service',
+  ])
+})
+
+test('what a service has not seen yet is a reason like a change of now, and told once', () => {
+  const before = planOf(running('x', '1', [fileOf('/a', '1')]))
+  expect(faring(before, { running: true, unseen: ['/a', '/gone'] })).toEqual([
+    'restart service x.service because /a /gone',
+  ])
+  const after = planOf(running('x', '1', [fileOf('/a', '2')]))
+  const service = { running: false, unseen: ['/a'] }
+  const present = presentAfter(before).map((item) =>
+    item.target === 'service' ? { ...item, service } : item,
+  )
+  expect(diff(after, present).map(text)).toEqual(['change file /a', 'restart service x.service because /a'])
+})

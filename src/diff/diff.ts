@@ -53,14 +53,17 @@ function componentOps({ name }: ComponentPlan, { own, makers, there, leaving }: 
   return [
     ...ops,
     ...removed.map((item) => opFor(item, 'remove')),
-    ...(there.has(thingOf(unit)) ? restartFor(unit, because) : [opFor(unit, 'start')]),
+    ...startFor(unit, there.get(thingOf(unit)), because),
   ]
 }
 
-function restartFor(unit: Item, because: readonly Item[]): Op[] {
-  if (because.length === 0) return []
-  const names = because.map(({ name }) => name)
-  return [opFor(unit, 'restart', names)]
+function startFor(unit: Item, rows: readonly PresentItem[] | undefined, because: readonly Item[]): Op[] {
+  if (rows === undefined) return [opFor(unit, 'start')]
+  const states = rows.flatMap(({ service }) => service ?? [])
+  // A run that was cut between a change and its restart has left it unseen.
+  const names = new Set([...because.map(({ name }) => name), ...states.flatMap(({ unseen }) => unseen)])
+  if (names.size > 0) return [opFor(unit, 'restart', [...names])]
+  return states.some(({ running }) => !running) ? [opFor(unit, 'start')] : []
 }
 
 function actionFor(

@@ -18,7 +18,15 @@ export interface Item {
  * A thing as it is on the host, in the words of the plan that put it there: that plan may be gone when the thing has to
  * go too. What several components share is there once for each of them, so that it stays for the last.
  */
-export type PresentItem = Item
+export interface PresentItem extends Item {
+  /** Of a service; without it, it runs and has seen all there is. */
+  readonly service?: {
+    /** Whether it runs, and will after a reboot. */
+    readonly running: boolean
+    /** Names of things that have changed since it started, and that it sees only when it starts. */
+    readonly unseen: readonly string[]
+  }
+}
 
 /** What is at one path can be only one of them. */
 const atPaths: ReadonlySet<OpTarget> = new Set(['directory', 'file', 'certificate', 'derived-file'])

@@ -1,14 +1,19 @@
+import { agent } from './agent.ts'
 import { catalog } from './catalog.ts'
 import { claim } from './claim.ts'
 import { contract } from './contract.ts'
 import type { Entries } from './entry.ts'
+import { etcd } from './etcd.ts'
 import { general } from './general.ts'
 import { host } from './host.ts'
 import { identity } from './identity.ts'
+import { kube } from './kube.ts'
+import { lifecycle } from './lifecycle.ts'
 import { linuxHost } from './linux-host.ts'
 import { lock } from './lock.ts'
 import { pki } from './pki.ts'
 import { plan } from './plan.ts'
+import { proxy } from './proxy.ts'
 import { rollout } from './rollout.ts'
 import { spec } from './spec.ts'
 import { ssh } from './ssh.ts'
@@ -29,11 +34,16 @@ export const areas: readonly Area[] = [
   { title: 'Hosts', entries: host },
   { title: 'Linux hosts', entries: linuxHost },
   { title: 'Windows hosts', entries: windowsHost },
-  { title: 'Hosts’ ssh keys', entries: ssh },
+  { title: 'The way to hosts: ssh', entries: ssh },
   { title: 'The plan', entries: plan },
   { title: 'The order across hosts', entries: rollout },
   { title: 'Who may change the cluster', entries: claim },
+  { title: 'What is done on a host', entries: agent },
+  { title: 'The Kubernetes API', entries: kube },
+  { title: 'etcd', entries: etcd },
+  { title: 'Bringing hosts to their plan', entries: lifecycle },
   { title: 'Certificates', entries: pki },
+  { title: 'The way to the API', entries: proxy },
   { title: 'Documents between programs', entries: contract },
 ]
 

@@ -38,6 +38,12 @@ export const host: Entries = {
     remedy:
       'Choose another `spec.network.pods` or `spec.network.services`. Docker’s bridge is moved by `bip` in `/etc/docker/daemon.json`.',
   },
+  HOST_MTU: {
+    summary: 'Packets of pods shall be larger than the host’s interface takes. A warning.',
+    meaning: 'Small answers arrive and large ones never do: names are found, and downloads hang.',
+    remedy:
+      'Take `spec.network.flannel.mtu` out, and each host takes what its interface leaves; or set it to what the hint says.',
+  },
   HOST_CLONED: {
     summary: 'Two hosts have the same machine id: one is a copy of the other.',
     meaning: 'Leases of DHCP, logs and anything else that tells machines apart would mix them up.',

@@ -27,4 +27,23 @@ export const plan: Entries = {
     meaning: 'They may differ, and which of them is true cannot be told.',
     remedy: 'Remove the older one: `ls -lt DIRECTORY`.',
   },
+  FACTS_NOT_ROOT: {
+    summary: 'Facts of a host were to be taken by somebody else than root.',
+    meaning:
+      'Others do not see who listens on a port, nor what the kernel can do; half the truth plans a cluster wrongly.',
+    remedy: '`sudo hyperkube facts` on the host.',
+  },
+  FACTS_NOT_TAKEN: {
+    summary: 'The facts of this machine could not be taken.',
+    meaning:
+      'It is of a kind that no node can be, or lacks a file that every Linux has, as in a container without `/proc` or `/sys`.',
+    remedy: 'Run `hyperkube facts` on a host of the cluster itself; the message names what is missing.',
+  },
+  FACTS_NO_WINDOWS: {
+    summary: 'This release takes no facts on Windows.',
+    meaning:
+      'It plans Windows workers from facts that were written by hand; taking them comes with a later release.',
+    remedy:
+      'Write the file by hand; `src/contract/testdata/facts-windows-2022.v1.json` of the sources is one to begin with.',
+  },
 }

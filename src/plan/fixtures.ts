@@ -32,7 +32,7 @@ export function planInput(cluster: Cluster, variation: (host: Host) => Variation
     identity,
     facts: new Map(cluster.spec.hosts.map((host) => [host.name, factsOf(host, variation(host))])),
     attachments: new Map(),
-    version: '0.1.0',
+    version: () => '0.1.0',
   }
 }
 
@@ -109,8 +109,8 @@ function linuxSystem({ name }: Host, address: string): LinuxFacts {
     cpus: 4,
     memoryBytes: 16 * gibibyte,
     addresses: [
-      { interface: 'lo', address: '127.0.0.1', prefix: 8 },
-      { interface: 'eth0', address, prefix: 24 },
+      { interface: 'lo', address: '127.0.0.1', prefix: 8, mtu: 65_536 },
+      { interface: 'eth0', address, prefix: 24, mtu: 1500 },
     ],
     defaultInterface: 'eth0',
     clock: 1_794_717_090,
@@ -149,7 +149,7 @@ function windowsSystem({ name }: Host, address: string): WindowsFacts {
     arch: 'amd64',
     cpus: 4,
     memoryBytes: 16 * gibibyte,
-    addresses: [{ interface: 'Ethernet', address, prefix: 24 }],
+    addresses: [{ interface: 'Ethernet', address, prefix: 24, mtu: 1500 }],
     defaultInterface: 'Ethernet',
     clock: 1_794_717_090,
     disks: [{ path: 'C:\\', totalBytes: 127 * gibibyte, availableBytes: 90 * gibibyte }],

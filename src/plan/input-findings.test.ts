@@ -82,10 +82,11 @@ test.each<[string, Variation, number]>([
   const input = manyWorkers(5000, variation)
   const topology = topologyOf(input.cluster, input.facts)
   const times = Array.from({ length: 5 }, () => {
-    const start = performance.now()
+    const start = process.cpuUsage()
     expect(inputFindings(input, topology)).toHaveLength(expected)
-    return performance.now() - start
+    const { user, system } = process.cpuUsage(start)
+    return (user + system) / 1000
   })
-  // The best of several: the machine may be busy with something else.
+  // Of the processor alone, and the best of several: the machine may be busy with something else.
   expect(Math.min(...times)).toBeLessThan(300)
 })

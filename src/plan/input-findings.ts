@@ -11,6 +11,7 @@ import type {
 import { firewall } from './checks/firewall.ts'
 import { cgroups, initSystem, kernelFeatures, selinux, swap } from './checks/linux-kernel.ts'
 import { docker, foreignServices } from './checks/linux-services.ts'
+import { mtu } from './checks/mtu.ts'
 import { hostNetworks } from './checks/networks.ts'
 import { clusterFlags, hostFlags } from './checks/owned-flags.ts'
 import { packetFilter } from './checks/packet-filter.ts'
@@ -49,6 +50,7 @@ const linuxChecks: readonly LinuxCheck[] = [
   initSystem,
   kernelFeatures,
   packetFilter,
+  mtu,
   cgroups,
   swap,
   selinux,

@@ -37,7 +37,8 @@ export function planCluster(input: PlanInput): Planned {
 function planHost(input: PlanInput, shared: Shared, topology: Topology, host: Host, facts: Facts): NodePlan {
   const address = internalAddress(host, facts) ?? host.address
   const { system } = facts
-  const common = { ...input, ...shared, topology, host, address }
+  const version = input.version(system.arch)
+  const common = { ...input, ...shared, topology, host, address, version }
   const components =
     system.os === 'linux'
       ? planned(linuxComponents, { ...common, system })

@@ -1,5 +1,6 @@
 import type { Lock } from '../catalog/lock.ts'
 import type { Release } from '../catalog/release.ts'
+import type { Arch } from '../catalog/target.ts'
 import type { Facts } from '../contract/facts.ts'
 import type { PublicIdentity } from '../identity/public.ts'
 import type { Cluster } from '../spec/cluster.ts'
@@ -17,15 +18,18 @@ export interface PlanInput {
   readonly facts: ReadonlyMap<string, Facts>
   /** Files beside cluster.yml that it refers to, by the name it gives them. */
   readonly attachments: ReadonlyMap<string, string>
-  /** Of hyperkube itself. */
-  readonly version: string
+  /** Of hyperkube itself, as hosts of a kind get it. */
+  readonly version: (arch: Arch) => string
 }
 
 export type LinuxFacts = Extract<Facts['system'], { os: 'linux' }>
 export type WindowsFacts = Extract<Facts['system'], { os: 'windows' }>
 
 /** What a component of one host is planned from. */
-export interface Scene<System extends Facts['system'] = Facts['system']> extends PlanInput, Shared {
+export interface Scene<System extends Facts['system'] = Facts['system']>
+  extends Omit<PlanInput, 'version'>, Shared {
+  /** Of the hyperkube that this host gets. */
+  readonly version: string
   readonly topology: Topology
   readonly host: Host
   readonly system: System

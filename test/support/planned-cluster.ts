@@ -1,15 +1,16 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
-import { type Facts, factsFormat } from '../../src/contract/facts.ts'
 import { type NodePlan, nodePlanFormat } from '../../src/contract/node-plan.ts'
 import { privateFiles } from '../../src/identity/files.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import { readIdentity, readKeyFile } from '../../src/identity/store.ts'
 import { type CommandResult, run } from '../../src/kit/command.ts'
+import { settleAll } from '../../src/kit/settle.ts'
+import { factsOf, installProgram } from './program.ts'
 
 const root = join(import.meta.dirname, '../..')
 const planDocument = z.looseObject({ plans: z.array(nodePlanFormat.newest.schema) })
@@ -72,27 +73,15 @@ function clusterDocument(
   }
 }
 
-/** Until an agent looks for itself: what was seen once on a host of the lab, under another name and address. */
+/** Recorded as a person would: asked of each host, a file for each. */
 async function writeFacts(directory: string, hosts: readonly Host[]): Promise<void> {
+  await installProgram(hosts)
   await mkdir(directory)
-  const recorded = join(root, 'src/contract/testdata/facts-lab-host.v1.json')
-  const facts = factsFormat.newest.schema.parse(JSON.parse(await readFile(recorded, 'utf8')))
-  for (const { name, address } of hosts) {
-    const own: Facts = {
-      ...facts,
-      host: name,
-      system: {
-        ...facts.system,
-        hostname: name,
-        machineId: name,
-        addresses: [
-          { interface: 'lo', address: '127.0.0.1', prefix: 8 },
-          { interface: 'eth0', address, prefix: 24 },
-        ],
-      },
-    }
-    await writeFile(join(directory, `${name}.json`), JSON.stringify(own))
-  }
+  await settleAll(
+    hosts.map(async (host) =>
+      writeFile(join(directory, `${host.name}.json`), JSON.stringify(await factsOf(host))),
+    ),
+  )
 }
 
 async function expectCode(code: number, result: CommandResult): Promise<CommandResult> {

@@ -4,7 +4,7 @@ import type { Facts } from '../../contract/facts.ts'
 import type { Finding } from '../../contract/finding.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import type { AgentRequest, AgentResponse } from '../../contract/request.ts'
+import type { AgentRequest, AgentResponse, Claim } from '../../contract/request.ts'
 import type { ClaimStore } from './claim-store.ts'
 import { failureOf, type Emit, type Runs } from './runs.ts'
 
@@ -24,6 +24,8 @@ export interface Desk {
   readonly work: HostWork
   readonly runs: Runs
   readonly claims: ClaimStore
+  /** Of hyperkube. */
+  readonly version: string
 }
 
 /** Answers one request: with one response, or for an attach with the events of the run. */
@@ -40,13 +42,18 @@ export async function* answer(
     yield response({
       type: 'refused',
       ...failureOf(error),
-      ...(held === undefined ? {} : { holder: { holder: held.holder, generation: held.generation } }),
+      ...(held === undefined ? {} : { holder: claimOf(held) }),
     })
   }
 }
 
-async function respond({ work, runs, claims }: Desk, ask: Exclude<Ask, { type: 'attach' }>): Promise<Answer> {
+async function respond(
+  { work, runs, claims, version }: Desk,
+  ask: Exclude<Ask, { type: 'attach' }>,
+): Promise<Answer> {
   switch (ask.type) {
+    case 'hello':
+      return { type: 'hello', version, ...(claims.held === undefined ? {} : { claim: claimOf(claims.held) }) }
     case 'facts':
       return { type: 'facts', facts: await work.facts(ask.host) }
     case 'diff':
@@ -71,6 +78,10 @@ async function respond({ work, runs, claims }: Desk, ask: Exclude<Ask, { type: '
       await runs.start(ask.run, `reset ${hostname()}`, async (emit, signal) => work.reset(emit, signal))
       return { type: 'running', run: ask.run }
   }
+}
+
+function claimOf({ holder, generation }: Claim): Claim {
+  return { holder, generation }
 }
 
 type Answer = AgentResponse['answer']

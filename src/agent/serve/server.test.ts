@@ -31,7 +31,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'agent-'))
   runs = new Runs('cp1', new RunLog(join(directory, 'runs')), () => new Date(0))
   const claims = await ClaimStore.open(join(directory, 'claim.json'), () => 0)
-  server = await serveAgent({ work, runs, claims }, join(directory, 'run', 'agent.sock'))
+  server = await serveAgent({ work, runs, claims, version: '0.1.0' }, join(directory, 'run', 'agent.sock'))
 })
 afterEach(async () => {
   server.close()
@@ -75,6 +75,16 @@ test('answers one request after the other, and tells of a run until its end', as
     { what: { type: 'log', lines: ['gone'] }, sequence: 2 },
     { what: { type: 'run-ended', result: { outcome: 'done' } }, sequence: 3 },
     { answer: { type: 'released' } },
+  ])
+})
+
+test('says who it is, and who may ask it for work', async () => {
+  expect(
+    await ask({ type: 'hello' }, { type: 'claim', claim: ana, force: false }, { type: 'hello' }),
+  ).toMatchObject([
+    { answer: { type: 'hello', version: '0.1.0' } },
+    { answer: { type: 'claimed' } },
+    { answer: { type: 'hello', claim: ana } },
   ])
 })
 

@@ -7,7 +7,7 @@ import type { Topology } from '../topology.ts'
 import type { Ipv4Range } from './ipv4.ts'
 
 /** What is known of the whole cluster, worked out once: there may be thousands of hosts. */
-export interface Situation extends PlanInput, Shared {
+export interface Situation extends Omit<PlanInput, 'version'>, Shared {
   readonly topology: Topology
   readonly networks: readonly ClusterNetwork[]
   /** Of hosts with the same machine id, the one whose name comes first. */
@@ -31,7 +31,7 @@ export interface HostSubject extends Situation {
 
 /** A host of which it is known what it is and has. */
 export interface SystemSubject<System extends Facts['system'] = Facts['system']>
-  extends HostSubject, Scene<System> {}
+  extends HostSubject, Omit<Scene<System>, 'version'> {}
 
 type Check<Subject> = (subject: Subject) => readonly Finding[]
 

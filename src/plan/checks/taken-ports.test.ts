@@ -27,7 +27,6 @@ test('it need not be known who it is, but then it may be ourselves', () => {
 
 test.each([
   [6443, 'kube-apiserver'],
-  [10_257, 'kube-controller'],
   [10_257, 'kube-controller-manager'],
   [6444, 'hyperkube'],
   [10_250, 'kubelet'],

@@ -37,9 +37,9 @@ function taken(subject: SystemSubject, { port, component }: Port, process: strin
   return error(subject, 'HOST_PORT_TAKEN', message, { hint, component })
 }
 
-/** Linux keeps the first 15 letters of a program's name, Windows its ending. */
+/** By the name of the program; on Windows it has an ending. */
 function isOwn(component: string, process: string | undefined): boolean {
   const name = process?.replace(/\.exe$/i, '')
-  const names = component === 'apiserver-proxy' ? [component, 'hyperkube'] : [component]
-  return names.some((own) => name === own || name === own.slice(0, 15))
+  const own = component === 'apiserver-proxy' ? 'hyperkube' : component
+  return name === own
 }

@@ -1,0 +1,257 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { array, assert, asyncProperty, constantFrom, nat, record, subarray, type Arbitrary } from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
+import type { ComponentPlan, PlannedArtifact } from '../../contract/component-plan.ts'
+import type { NodePlan } from '../../contract/node-plan.ts'
+import { type Stage, stages } from '../../contract/stage.ts'
+import { componentOf } from '../../diff/fixtures.ts'
+import type { Files } from '../host/files.ts'
+import { type TemporaryHost, temporaryHost } from '../host/temporary-host.ts'
+import { filesBelow } from './artifact-files.ts'
+import { diffHost } from './diff-host.ts'
+import { applied, hostPlan, programOf, publish } from './fixtures.ts'
+import { readLedger } from './ledger-file.ts'
+import { Killed, type Life, mortal } from './mortal.ts'
+
+const work = mkdtempSync(join(tmpdir(), 'archive-'))
+afterAll(() => rmSync(work, { recursive: true, force: true }))
+
+/** A real archive with two programs in a directory. */
+function archive(version: string): Uint8Array {
+  const directory = join(work, `tools-${version}`)
+  mkdirSync(directory)
+  for (const name of ['one', 'two'])
+    writeFileSync(join(directory, name), `${name} ${version}`, { mode: 0o755 })
+  execFileSync('tar', ['-C', work, '-czf', join(work, `${version}.tgz`), `tools-${version}`])
+  return readFileSync(join(work, `${version}.tgz`))
+}
+
+const archives = new Map(['1', '2'].map((version) => [version, archive(version)]))
+
+function archiveOf(version: string): PlannedArtifact {
+  return {
+    from: 'url',
+    name: 'tools',
+    version,
+    url: `https://example.org/tools-${version}.tgz`,
+    sha256: createHash('sha256')
+      .update(archives.get(version) ?? '')
+      .digest('hex'),
+    directory: `/opt/hyperkube/tools-${version}`,
+    unpack: { kind: 'archive', strip: 1 },
+  }
+}
+
+const few = constantFrom('1', '2')
+const perhaps = (): Arbitrary<string[]> => array(few, { maxLength: 1 })
+
+/** Components whose names, paths and versions come from a small pool, so that plans meet often. */
+function componentNamed(name: string, stage: Stage): Arbitrary<ComponentPlan> {
+  const own = `/etc/hyperkube/${name}`
+  return record({
+    users: subarray(['shared', name]),
+    modules: subarray(['overlay', 'vxlan']),
+    sysctl: perhaps(),
+    directories: subarray(['/srv/shared', `/srv/${name}/deep`]),
+    mode: constantFrom('0700', '0755'),
+    versions: perhaps(),
+    shared: perhaps(),
+    tools: perhaps(),
+    config: perhaps(),
+    quiet: perhaps(),
+    secret: perhaps(),
+    plain: perhaps(),
+    inCommon: perhaps(),
+    derived: perhaps(),
+    unit: perhaps(),
+  }).map((wish) => {
+    const file = (path: string, text: string, restart: boolean): ComponentPlan['files'][number] => ({
+      path,
+      owner: 'root',
+      mode: '0600',
+      content: { kind: 'text', text },
+      restart,
+    })
+    return componentOf({
+      name,
+      stage,
+      users: wish.users,
+      modules: wish.modules,
+      sysctls: Object.fromEntries(wish.sysctl.map((value) => ['vm.swappiness', value])),
+      directories: [
+        { path: own, owner: wish.users[0] ?? 'root', mode: '0700' },
+        ...wish.directories.map((path) => ({ path, owner: 'root', mode: wish.mode })),
+      ],
+      artifacts: [
+        ...wish.versions.map((version) => programOf(name, version)),
+        ...wish.shared.map((version) => programOf('shared', version)),
+        ...wish.tools.map(archiveOf),
+      ],
+      files: [
+        ...wish.config.map((text) => file(`${own}/config`, text, true)),
+        ...wish.quiet.map((text) => file(`${own}/deeper/quiet`, text, false)),
+        ...wish.plain.map((text) => file(`/etc/plain/${name}`, text, true)),
+        ...wish.inCommon.map((text) => file('/etc/foreign', text, false)),
+        ...wish.secret.map((tag) => ({
+          ...file(`${own}/secret`, '', true),
+          content: { kind: 'secret' as const, secret: tag, tag },
+        })),
+      ],
+      derivedFiles: wish.derived.map((template) => ({
+        path: '/etc/foreign',
+        owner: 'root',
+        mode: '0644',
+        from: '/run/env',
+        template: `${template} \${A}`,
+      })),
+      service: wish.unit.map((unit) => ({
+        supervisor: 'systemd' as const,
+        name: `${name}.service`,
+        unit: `[Service]\n# ${unit}\n`,
+      }))[0],
+    })
+  })
+}
+
+const plans: Arbitrary<NodePlan> = record({
+  etcd: componentNamed('etcd', 'etcd'),
+  kubelet: componentNamed('kubelet', 'node'),
+  proxy: componentNamed('proxy', 'network'),
+  chosen: subarray([0, 1, 2]),
+}).map(({ etcd, kubelet, proxy, chosen }) =>
+  hostPlan(...[etcd, kubelet, proxy].filter((_, index) => chosen.includes(index))),
+)
+
+const secrets = { '1': 'first', '2': 'second' }
+
+async function freshHost(): Promise<TemporaryHost & AsyncDisposable> {
+  let all: () => Promise<Record<string, string>> = async () => ({})
+  const host = await temporaryHost(async () => JSON.stringify(await all()))
+  all = async () => contents(host)
+  await writeFile(host.place('/etc/foreign'), 'of somebody else')
+  await writeFile(host.place('/run/env'), 'A=1\n')
+  for (const [version, bytes] of archives)
+    host.world.set(archiveOf(version).from === 'url' ? `https://example.org/tools-${version}.tgz` : '', bytes)
+  return host
+}
+
+/** What is in all files but those of the agent itself. */
+async function contents({ files }: TemporaryHost): Promise<Record<string, string>> {
+  const paths = (await filesBelow(files, '/')).filter((path) => !path.startsWith('var/lib/hyperkube/agent/'))
+  const texts = await Promise.all(
+    paths.map(async (path) => {
+      const facts = await files.stat(`/${path}`)
+      const text = (await files.read(`/${path}`))?.toString('base64') ?? 'gone'
+      return [
+        path,
+        `${facts?.mode.toString(8)} ${facts?.uid === process.getuid?.() ? 'ours' : 'other'} ${text}`,
+      ] as const
+    }),
+  )
+  return Object.fromEntries(texts)
+}
+
+async function directoriesBelow(files: Files, directory = ''): Promise<string[]> {
+  const entries = (await files.list(directory || '/')) ?? []
+  const found = await Promise.all(
+    entries
+      .filter(({ kind }) => kind === 'directory')
+      .map(async ({ name }) => {
+        const path = `${directory}/${name}`
+        const facts = await files.stat(path)
+        return [`${path} ${facts?.mode.toString(8)}`, ...(await directoriesBelow(files, path))]
+      }),
+  )
+  return found.flat().toSorted()
+}
+
+/** All that can be seen of a host, from outside and in its ledger. Modules stay loaded until it boots. */
+async function portrait(host: TemporaryHost): Promise<unknown> {
+  const units = [...host.systemd.units].map(async ([name, { text, state }]) => {
+    const { enabled } = await host.systemd.show(name)
+    return { name, text, state, enabled }
+  })
+  const ledger = await readLedger(host)
+  return {
+    files: await contents(host),
+    directories: await directoriesBelow(host.files),
+    users: [...host.users.names].toSorted(),
+    settings: Object.fromEntries(host.kernel.settings),
+    units: (await Promise.all(units)).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    left: ledger?.left,
+    things: (ledger?.things ?? [])
+      .map((thing) =>
+        thing.target === 'artifact'
+          ? { ...thing, files: thing.files.map(({ path, sha256 }) => ({ path, sha256 })) }
+          : thing,
+      )
+      .toSorted((a, b) => (`${a.target} ${a.name}` < `${b.target} ${b.name}` ? -1 : 1)),
+  }
+}
+
+interface Attempt {
+  readonly ends: number
+  readonly through: Stage
+}
+
+/** Applies a plan by processes that are killed, one after the other. */
+async function attempt(host: TemporaryHost, plan: NodePlan, attempts: readonly Attempt[]): Promise<void> {
+  for (const { ends, through } of attempts) {
+    const life: Life = { calls: 0, ends }
+    await applied(mortal(host, life), plan, { through, secrets }).catch((error: unknown) => {
+      if (2 * life.calls < ends) throw error
+    })
+  }
+}
+
+const attempts = array(record({ ends: nat(1200), through: constantFrom(...stages) }), { maxLength: 3 })
+const numRuns = Math.ceil(Number(process.env['PROPERTY_RUNS'] ?? 100) / 4)
+
+test('whatever runs were cut over, and wherever, the last one makes what it would have made alone', async () => {
+  await assert(
+    asyncProperty(
+      array(record({ plan: plans, attempts }), { minLength: 1, maxLength: 3 }),
+      plans,
+      async (history, last) => {
+        await using host = await freshHost()
+        await using other = await freshHost()
+        for (const plan of [...history.map(({ plan: one }) => one), last]) {
+          publish(host, plan)
+          publish(other, plan)
+        }
+        for (const { plan, attempts: some } of history) await attempt(host, plan, some)
+        await applied(host, last, { secrets })
+        await applied(other, last, { secrets })
+        expect(await portrait(host)).toEqual(await portrait(other))
+        expect(await diffHost(host, last)).toEqual({ ops: [], findings: [] })
+        await expectAllSeen(host, last)
+      },
+    ),
+    // To make a history shorter takes minutes; the seed brings the same one back.
+    { numRuns, endOnFailure: true },
+  )
+})
+
+/** A service that runs has read what is in its files now. */
+async function expectAllSeen(host: TemporaryHost, plan: NodePlan): Promise<void> {
+  const now = await contents(host)
+  for (const { service, files } of plan.components) {
+    const seen = host.systemd.units.get(service?.name ?? '')?.seen ?? ''
+    const read: Record<string, string> =
+      service === undefined ? {} : JSON.parse(seen.slice(seen.indexOf('{')))
+    for (const { path, restart } of service === undefined ? [] : files.filter((file) => file.restart)) {
+      expect(restart && read[path.slice(1)], path).toBe(now[path.slice(1)])
+    }
+  }
+}
+
+test('a killed process does nothing more', async () => {
+  await using host = await freshHost()
+  await expect(applied(mortal(host, { calls: 0, ends: 0 }), hostPlan())).rejects.toBeInstanceOf(Killed)
+  expect(await readLedger(host)).toBeUndefined()
+})

@@ -1,0 +1,89 @@
+import { chmod, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { HashedFile } from '../../contract/ledger.ts'
+import type { Files } from '../host/files.ts'
+import { type TemporaryHost, temporaryHost } from '../host/temporary-host.ts'
+import { hashFiles, inspectFiles, manifestName, manifestText, wholeFiles } from './artifact-files.ts'
+
+const directory = '/opt/hyperkube/tools-1'
+const sha256 = 'a'.repeat(64)
+
+let host: TemporaryHost & AsyncDisposable
+let known: HashedFile[]
+let hashed: string[]
+let files: Files
+
+beforeEach(async () => {
+  host = await temporaryHost()
+  hashed = []
+  files = {
+    ...host.files,
+    digest: async (path) => {
+      hashed.push(path)
+      return host.files.digest(path)
+    },
+  }
+  const access = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, mode: 0o755 }
+  await files.makeDirectory(`${directory}/bin`, access)
+  await files.write(`${directory}/bin/one`, Buffer.from('one'), access)
+  await files.write(`${directory}/two`, Buffer.from('two'), access)
+  await files.makeLink(`${directory}/three`, 'two')
+  const content = await hashFiles(files, directory)
+  await files.write(`${directory}/${manifestName}`, Buffer.from(manifestText(sha256, content)), access)
+  known = await hashFiles(files, directory)
+  hashed.length = 0
+})
+afterEach(async () => host[Symbol.asyncDispose]())
+
+const at = (path: string): string => host.place(`${directory}/${path}`)
+
+test('nothing is hashed while nothing can have changed', async () => {
+  expect(known.map(({ path }) => path)).toEqual([manifestName, 'bin/one', 'three', 'two'])
+  expect(await inspectFiles(files, directory, known)).toBe('as-written')
+  expect(hashed).toEqual([])
+})
+
+test('only what may have changed is hashed, and found to be the same', async () => {
+  await writeFile(at('two'), 'two')
+  expect(await inspectFiles(files, directory, known)).toBe('as-written')
+  expect(hashed).toEqual([`${directory}/two`])
+})
+
+test.each([
+  ['another content of the same length', async () => writeFile(at('two'), 'TWO'), 'the content of two'],
+  ['another file in its place', async () => rename(at('bin/one'), at('two')), 'bin/one is missing'],
+  [
+    'a link in its place',
+    async () => rm(at('two')).then(async () => symlink('bin/one', at('two'))),
+    'the mode of two',
+  ],
+  ['another mode', async () => chmod(at('two'), 0o644), 'the mode of two'],
+  ['one file less', async () => rm(at('two')), 'two is missing'],
+  ['one file more', async () => writeFile(at('bin/four'), ''), 'bin/four is not of it'],
+  [
+    'a link that leads elsewhere',
+    async () => host.files.makeLink(`${directory}/three`, 'bin'),
+    'the content of three',
+  ],
+])('%s is told', async (_, change, says) => {
+  await change()
+  expect(await inspectFiles(files, directory, known)).toEqual({ drift: expect.stringContaining(says) })
+})
+
+test('what is gone is absent', async () => {
+  await rm(host.place(directory), { recursive: true })
+  expect(await inspectFiles(files, directory, known)).toBe('absent')
+})
+
+test('what was unpacked as a whole is known by its manifest', async () => {
+  expect(await wholeFiles(files, directory, sha256)).toEqual(known)
+  expect(await wholeFiles(files, directory, 'b'.repeat(64))).toBeUndefined()
+  const manifest = await readFile(at(manifestName), 'utf8')
+  await writeFile(at(manifestName), manifest.slice(0, -10))
+  expect(await wholeFiles(files, directory, sha256)).toBeUndefined()
+})
+
+test('a manifest does not vouch for what has changed since', async () => {
+  await writeFile(at('two'), 'TWO')
+  expect(await wholeFiles(files, directory, sha256)).toBeUndefined()
+})

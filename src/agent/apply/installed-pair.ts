@@ -1,0 +1,51 @@
+import type { PlannedCertificate } from '../../contract/component-plan.ts'
+import type { NodePlan } from '../../contract/node-plan.ts'
+import type { LinuxHost } from '../host/host.ts'
+import { accessDrift } from './access.ts'
+import { authoritiesOf } from './authorities.ts'
+import { certificateFaults, type CertificatePair } from './certificate-faults.ts'
+
+export const certificateMode = '0644'
+export const keyMode = '0600'
+
+export async function readPair(
+  { files }: LinuxHost,
+  { certificateFile, keyFile }: Pick<PlannedCertificate, 'certificateFile' | 'keyFile'>,
+): Promise<Partial<CertificatePair>> {
+  const [certificate, privateKey] = [await files.read(certificateFile), await files.read(keyFile)]
+  return {
+    ...(certificate === undefined ? {} : { certificate: certificate.toString('utf8') }),
+    ...(privateKey === undefined ? {} : { privateKey: privateKey.toString('utf8') }),
+  }
+}
+
+/** What is wrong with the pair that is in place; nothing when it is as wished. */
+export async function pairFault(
+  host: LinuxHost,
+  place: PlannedCertificate,
+  plan: NodePlan | undefined,
+): Promise<string | undefined> {
+  const { certificate, privateKey } = await readPair(host, place)
+  if (certificate === undefined) return 'there is none'
+  if (privateKey === undefined) return 'its key is missing'
+  const authorities = plan === undefined ? undefined : authoritiesOf(plan, place.authority)
+  const [fault] = certificateFaults({ certificate, privateKey }, place, authorities, host.clock.now())
+  return fault ?? accessFault(host, place)
+}
+
+/** Who may read the two files. */
+export async function accessFault(
+  host: LinuxHost,
+  { certificateFile, keyFile, owner }: Pick<PlannedCertificate, 'certificateFile' | 'keyFile' | 'owner'>,
+): Promise<string | undefined> {
+  for (const [path, mode] of [
+    [certificateFile, certificateMode],
+    [keyFile, keyMode],
+  ] as const) {
+    const facts = await host.files.stat(path)
+    if (facts?.kind !== 'file') return `${path} is no plain file`
+    const drift = await accessDrift(host, facts, { owner, mode })
+    if (drift !== undefined) return drift
+  }
+  return undefined
+}

@@ -1,0 +1,50 @@
+import type { Ledger, LedgerThing } from '../../contract/ledger.ts'
+import { digestOf } from '../../diff/digest.ts'
+import type { PresentItem } from '../../diff/item.ts'
+import type { LinuxHost } from '../host/host.ts'
+import type { Scene, State, Thing } from './target.ts'
+import { targets } from './targets.ts'
+
+/** A thing of the ledger, and how it is found. */
+export interface Found {
+  readonly thing: LedgerThing
+  readonly state: State
+  readonly service?: NonNullable<PresentItem['service']>
+}
+
+/** Looks at everything that was ever put on the host. */
+export async function inspectAll(scene: Scene): Promise<readonly Found[]> {
+  const found: Found[] = []
+  for (const thing of scene.ledger.things) {
+    const state = await targets[thing.target].inspect(thing, scene)
+    const service = thing.target === 'service' ? { service: await serviceState(thing, scene.host) } : {}
+    found.push({ thing, state, ...service })
+  }
+  return found
+}
+
+/** The same in the words of the diff: what was changed has another digest, what is gone is left out. */
+export function presentItems(found: readonly Found[]): PresentItem[] {
+  return found.flatMap(({ thing, state, service }) => {
+    if (state === 'absent') return []
+    const { target, name } = thing
+    const digest = state === 'as-written' ? thing.digest : digestOf(state)
+    return thing.of.map((owner) => ({ ...owner, target, name, digest, ...(service && { service }) }))
+  })
+}
+
+/** What is on a host of all that the ledger knows, as it is now. */
+export async function present(ledger: Ledger, host: LinuxHost): Promise<PresentItem[]> {
+  return presentItems(await inspectAll({ host, ledger }))
+}
+
+/** Systemd brings back by itself what has ended; only who asks for it now counts. */
+const wanted = new Set(['active', 'activating', 'reloading', 'refreshing'])
+
+async function serviceState(
+  { name, started, unseen }: Thing<'service'>,
+  { systemd }: LinuxHost,
+): Promise<NonNullable<PresentItem['service']>> {
+  const { active, enabled } = await systemd.show(name)
+  return { running: started && enabled && wanted.has(active), unseen }
+}

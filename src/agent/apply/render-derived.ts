@@ -1,0 +1,56 @@
+import { HyperkubeError } from '../../kit/errors.ts'
+
+const placeholder = /\$\{(\w+)(?:\|(\w+))?\}/g
+
+/**
+ * A file that a host fills in: ${NAME} is a value of the source, ${NAME|network} the network that an address with a
+ * prefix lies in. Nothing when the source does not name all that is asked for: whoever writes it may not be done yet.
+ */
+export function renderDerived(template: string, sourceText: string): string | undefined {
+  const values = valuesIn(sourceText)
+  const names = [...template.matchAll(placeholder)].map(([, name = '']) => name)
+  if (!names.every((name) => values.has(name))) return undefined
+  return template.replaceAll(placeholder, (_, name: string, filter?: string) =>
+    filtered(values.get(name) ?? '', name, filter),
+  )
+}
+
+/** From lines of NAME=VALUE. The last line counts only when it has an end. */
+function valuesIn(text: string): ReadonlyMap<string, string> {
+  const lines = text.split('\n').slice(0, -1)
+  return new Map(
+    lines.flatMap((line) => {
+      const [, name, value] = /^\s*(?:export\s+)?(\w+)=(.*?)\s*$/.exec(line) ?? []
+      return name === undefined || value === undefined ? [] : [[name, unquoted(value)] as const]
+    }),
+  )
+}
+
+function unquoted(value: string): string {
+  const [, , inside] = /^(["'])(.*)\1$/.exec(value) ?? []
+  return inside ?? value
+}
+
+function filtered(value: string, name: string, filter: string | undefined): string {
+  if (filter === undefined) return value
+  const network = filter === 'network' ? networkOf(value) : undefined
+  if (network !== undefined) return network
+  throw new HyperkubeError('APPLY_NOT_DERIVED', `${name} is ${value}, of which there is no ${filter}`, {
+    hint: 'the component that wrote it wrote something else than this release expects',
+  })
+}
+
+/** 10.244.3.1/24 lies in 10.244.3.0/24. */
+function networkOf(text: string): string | undefined {
+  const [, address = '', length = ''] = /^(\d+\.\d+\.\d+\.\d+)\/(\d+)$/.exec(text) ?? []
+  const bytes = address.split('.').map(Number)
+  const prefix = Number(length)
+  if (bytes.length !== 4 || bytes.some((byte) => byte > 255) || prefix > 32) return undefined
+  const masked = bytes.map((byte, index) => byte & maskByte(prefix - 8 * index))
+  return `${masked.join('.')}/${prefix}`
+}
+
+/** A byte with its first `bits` bits set. */
+function maskByte(bits: number): number {
+  return 0xff & ~(0xff >> Math.min(8, Math.max(0, bits)))
+}

@@ -1,0 +1,122 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { componentOf } from '../../../diff/fixtures.ts'
+import { type TemporaryHost, temporaryHost } from '../../host/temporary-host.ts'
+import { filesBelow } from '../artifact-files.ts'
+import { applied, hostPlan, publish, running, someRun } from '../fixtures.ts'
+import { Killed, mortal } from '../mortal.ts'
+import { reset, type ResetStep } from './reset.ts'
+
+let host: TemporaryHost & AsyncDisposable
+
+beforeEach(async () => {
+  host = await temporaryHost()
+  await writeFile(host.place('/etc/crictl.yaml'), 'theirs')
+  await mkdir(host.place('/var/lib/etcd'), { mode: 0o755 })
+})
+afterEach(async () => host[Symbol.asyncDispose]())
+
+const plan = hostPlan(
+  componentOf({
+    name: 'extra',
+    stage: 'prepare',
+    modules: ['overlay'],
+    sysctls: { 'vm.swappiness': '1' },
+    files: [
+      {
+        path: '/etc/crictl.yaml',
+        owner: 'root',
+        mode: '0644',
+        content: { kind: 'text', text: 'ours' },
+        restart: false,
+      },
+      {
+        path: '/srv/a/b',
+        owner: 'root',
+        mode: '0644',
+        content: { kind: 'text', text: 'ours' },
+        restart: false,
+      },
+    ],
+  }),
+  running('etcd', '1', {
+    directories: [
+      { path: '/var/lib/etcd', owner: 'etcd', mode: '0700' },
+      { path: '/etc/hyperkube/etcd', owner: 'etcd', mode: '0700' },
+    ],
+  }),
+  running('kubelet', '1'),
+)
+
+async function resetHost(on = host): Promise<readonly ResetStep[]> {
+  return reset({
+    host: on,
+    name: 'a',
+    run: someRun,
+    emit: () => undefined,
+    signal: new AbortController().signal,
+  })
+}
+
+async function everything(): Promise<unknown> {
+  const facts = await host.files.stat('/var/lib/etcd')
+  return {
+    files: await filesBelow(host.files, '/'),
+    top: (await host.files.list('/'))?.map(({ name }) => name).toSorted(),
+    lib: (await host.files.list('/var/lib'))?.map(({ name }) => name).toSorted(),
+    etcd: { mode: facts?.mode, uid: facts?.uid },
+    users: [...host.users.names],
+    settings: [...host.kernel.settings],
+    units: [...host.systemd.units.keys()],
+  }
+}
+
+async function setUp(): Promise<void> {
+  publish(host, plan)
+  await applied(host, plan)
+  // What programs write beside what they were given.
+  await writeFile(host.place('/var/lib/etcd/data'), '')
+  await mkdir(host.place('/var/lib/kubelet/pods'), { recursive: true })
+  await writeFile(host.place('/etc/hyperkube/etcd/stray'), '')
+}
+
+test('all of ours goes, and the host is as it was', async () => {
+  const before = await everything()
+  await setUp()
+  const report = await resetHost()
+  expect(await everything()).toEqual(before)
+  expect(report.find(({ step }) => step === 'data')?.removed).toEqual(['/var/lib/etcd', '/var/lib/kubelet'])
+})
+
+test('a host that never had anything is left alone', async () => {
+  const before = await everything()
+  expect(await resetHost()).toEqual([])
+  expect(await everything()).toEqual(before)
+})
+
+test('data of others is left: a directory is only ours if its service is', async () => {
+  await mkdir(host.place('/var/lib/containerd/theirs'), { recursive: true })
+  await setUp()
+  await resetHost()
+  expect(await host.files.list('/var/lib/containerd')).toHaveLength(1)
+})
+
+test('wherever it is cut, it can begin again', async () => {
+  const before = await everything()
+  for (let ends = 0; ; ends += 7) {
+    await setUp()
+    const killed = await reset({
+      host: mortal(host, { calls: 0, ends }),
+      name: 'a',
+      run: someRun,
+      emit: () => undefined,
+      signal: new AbortController().signal,
+    }).then(
+      () => false,
+      (error: unknown) => error instanceof Killed,
+    )
+    await resetHost()
+    expect(await everything()).toEqual(before)
+    if (!killed) break
+  }
+})

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto'
+import { basename, dirname, join } from 'node:path'
+import type { PlannedArtifact } from '../../../contract/component-plan.ts'
+import type { HashedFile } from '../../../contract/ledger.ts'
+import { HyperkubeError } from '../../../kit/errors.ts'
+import { unfinished } from '../../host/files.ts'
+import type { LinuxHost } from '../../host/host.ts'
+import { accessOf } from '../access.ts'
+import {
+  filesBelow,
+  hashFile,
+  hashFiles,
+  inspectFiles,
+  manifestName,
+  manifestText,
+  wholeFiles,
+} from '../artifact-files.ts'
+import { download } from '../download.ts'
+import { notThere, removed, type Target, type Work } from '../target.ts'
+
+export const artifact: Target<'artifact', PlannedArtifact> = {
+  target: 'artifact',
+  wish: ({ artifacts }, name) => artifacts.find((one) => `${one.name}-${one.version}` === name),
+
+  async inspect({ directory, files, from }, { host }) {
+    const state = await inspectFiles(host.files, directory, files)
+    if (state !== 'as-written' || from === 'url') return state
+    const current = (await host.files.readLink(host.layout.current)) === directory
+    return current ? state : { drift: `${host.layout.current} leads elsewhere` }
+  },
+
+  async make(wish, work) {
+    const { host, head } = work
+    const { directory, from } = wish
+    const sha256 = wish.from === 'url' ? wish.sha256 : await ownDigest(host, wish, work)
+    const whole = await wholeFiles(host.files, directory, sha256)
+    const files = whole ?? (await install(wish, sha256, work))
+    const switched = from === 'this-release' && (await makeCurrent(host, directory))
+    return {
+      changed: whole === undefined || switched,
+      thing: { ...head, target: 'artifact', from, directory, files },
+    }
+  },
+
+  async remove({ directory }, { host }) {
+    const { files, layout } = host
+    if ((await files.readLink(layout.current)) === directory) await files.remove(layout.current)
+    if ((await files.stat(directory)) === undefined) return notThere
+    await files.removeTree(directory)
+    return removed
+  },
+}
+
+/** Made ready beside its place, so that it is there as a whole or not at all. */
+async function install(wish: PlannedArtifact, sha256: string, work: Work): Promise<HashedFile[]> {
+  const { host } = work
+  const { files } = host
+  const { directory } = wish
+  const root = await accessOf(host, { owner: 'root', mode: '0755' })
+  const unready = temporaryFor(directory)
+  await files.makeDirectory(unready, root)
+  const fetched = await fill(unready, wish, work)
+  await normalize(host, unready)
+  const content = await hashFiles(files, unready)
+  const manifest = Buffer.from(manifestText(sha256, content))
+  await files.write(join(unready, manifestName), manifest, { ...root, mode: 0o644 })
+  const all = [await hashFile(files, unready, manifestName), ...content]
+  await files.syncTree(unready)
+  // What is wrong in its place stays open to those who run it.
+  const former = temporaryFor(directory)
+  if ((await files.stat(directory)) !== undefined) await files.rename(directory, former)
+  await files.rename(unready, directory)
+  await files.removeTree(former)
+  if (fetched !== undefined) await files.remove(fetched)
+  return all
+}
+
+/** Answers with what is of no more use afterwards. */
+async function fill(into: string, wish: PlannedArtifact, work: Work): Promise<string | undefined> {
+  const { host, component, emit, signal } = work
+  if (wish.from === 'this-release') {
+    const access = await accessOf(host, { owner: 'root', mode: '0755' })
+    await host.files.copyIn(host.release.executable, join(into, wish.name), access)
+    return undefined
+  }
+  const fetched = await download(wish, { host, component: component.name, emit, signal })
+  const { unpack } = wish
+  if (unpack.kind === 'archive') {
+    await host.tar.unpack({ path: fetched, into, strip: unpack.strip }, signal)
+    return fetched
+  }
+  await host.files.rename(fetched, join(into, unpack.as))
+  await host.files.setAccess(join(into, unpack.as), await accessOf(host, { owner: 'root', mode: '0755' }))
+  return undefined
+}
+
+/** Owners and modes of whoever packed it mean nothing here. */
+async function normalize(host: LinuxHost, directory: string): Promise<void> {
+  const [program, plain] = await Promise.all(
+    ['0755', '0644'].map(async (mode) => accessOf(host, { owner: 'root', mode })),
+  )
+  if (program === undefined || plain === undefined) return
+  for (const path of await filesBelow(host.files, directory)) {
+    const facts = await host.files.stat(join(directory, path))
+    if (facts?.kind !== 'file') continue
+    await host.files.setAccess(join(directory, path), (facts.mode & 0o111) === 0 ? plain : program)
+  }
+}
+
+async function ownDigest(
+  { release }: LinuxHost,
+  { name, version }: PlannedArtifact,
+  { component }: Work,
+): Promise<string> {
+  if (release.version === version) return release.digest()
+  const message = `the plan wants ${name} ${version}, and this is ${release.version}`
+  throw new HyperkubeError('APPLY_OTHER_RELEASE', message, {
+    component: component.name,
+    hint: 'the host has another release than the one that planned: run the same command again',
+  })
+}
+
+async function makeCurrent({ files, layout }: LinuxHost, directory: string): Promise<boolean> {
+  if ((await files.readLink(layout.current)) === directory) return false
+  await files.makeLink(layout.current, directory)
+  return true
+}
+
+function temporaryFor(directory: string): string {
+  const name = `.${basename(directory)}.${randomBytes(8).toString('hex')}${unfinished}`
+  return join(dirname(directory), name)
+}

@@ -1,0 +1,42 @@
+import { HyperkubeError } from '../../../kit/errors.ts'
+import { readNeeded } from '../source.ts'
+import type { Fact, LinuxFacts } from './fact.ts'
+
+const architectures = new Map<string, LinuxFacts['arch']>([
+  ['x64', 'amd64'],
+  ['arm64', 'arm64'],
+])
+
+export const arch: Fact<'arch'> = async (source) => {
+  const found = architectures.get(source.arch)
+  if (found !== undefined) return found
+  throw new HyperkubeError(
+    'FACTS_NOT_TAKEN',
+    `there is no engine for processors of the kind ${source.arch}`,
+    {
+      hint: 'use a host with amd64 or arm64',
+    },
+  )
+}
+
+/** All that are on, as the kubelet counts them, and not those that this very process may use. */
+export const cpus: Fact<'cpus'> = async (source) =>
+  countCpus(await readNeeded(source, '/sys/devices/system/cpu/online'))
+
+export const memoryBytes: Fact<'memoryBytes'> = async (source) =>
+  parseMemory(await readNeeded(source, '/proc/meminfo'))
+
+export const clock: Fact<'clock'> = async ({ now }) => now().getTime() / 1000
+
+/** Of a list of ranges: 0-3,5. */
+export function countCpus(text: string): number {
+  return text
+    .trim()
+    .split(',')
+    .map((range) => range.split('-').map(Number))
+    .reduce((sum, [first = 0, last = first]) => sum + last - first + 1, 0)
+}
+
+export function parseMemory(text: string): number {
+  return Number(/^MemTotal:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024
+}

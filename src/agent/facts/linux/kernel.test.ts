@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { labHost } from '../fixtures.ts'
+import { inMemory, type Said } from '../in-memory.ts'
+import { hasFileSystem, kernel } from './kernel.ts'
+
+/** A Debian 12 in the cloud, freshly started: nothing is loaded yet. */
+const dep = [
+  'kernel/fs/overlayfs/overlay.ko',
+  'kernel/drivers/net/vxlan/vxlan.ko',
+  'kernel/net/netfilter/nf_tables.ko',
+  'kernel/net/netfilter/nft_chain_nat.ko',
+  'kernel/net/netfilter/nft_compat.ko',
+  'kernel/net/netfilter/nft_masq.ko',
+  'kernel/net/netfilter/nft_nat.ko',
+  'kernel/net/netfilter/nft_numgen.ko',
+  'kernel/net/ipv4/netfilter/nft_fib_ipv4.ko',
+  'kernel/net/bridge/bridge.ko',
+  'kernel/net/bridge/br_netfilter.ko',
+]
+const debian: Said = {
+  files: {
+    '/proc/sys/kernel/osrelease': '6.1.0-54-cloud-amd64\n',
+    '/proc/sys/kernel/modules_disabled': '0\n',
+    '/proc/sys/kernel/cap_last_cap': '40\n',
+    '/proc/1/status': 'CapBnd:\t000001ffffffffff\n',
+    '/proc/modules': '',
+    '/proc/filesystems': 'nodev\tsysfs\n\text4\n',
+    '/lib/modules/6.1.0-54-cloud-amd64/modules.builtin': 'kernel/fs/binfmt_script.ko\n',
+    '/lib/modules/6.1.0-54-cloud-amd64/modules.dep': `${dep.join(':\n')}:\n`,
+  },
+}
+const all = {
+  overlay: true,
+  vxlan: true,
+  bridge: true,
+  bridgeNetfilter: true,
+  nftables: true,
+  iptables: true,
+}
+
+test('what can be loaded is enough, and nothing has to be tried', async () => {
+  const source = inMemory(debian)
+  const run = async () => {
+    throw new Error('no program is needed')
+  }
+  expect(await kernel({ ...source, run })).toEqual({ release: '6.1.0-54-cloud-amd64', modules: true, ...all })
+})
+
+test('without modules the files of the kernel tell, and what they leave open is tried', async () => {
+  expect(await kernel(inMemory(labHost))).toEqual({ release: '6.18.44', modules: false, ...all })
+  expect(await kernel(inMemory({ ...labHost, commands: {} }))).toMatchObject({ nftables: false, vxlan: true })
+})
+
+const bare: Said = {
+  files: {
+    '/proc/sys/kernel/osrelease': '6.18.44\n',
+    '/proc/sys/kernel/cap_last_cap': '40\n',
+    '/proc/1/status': 'CapBnd:\t000001ffffffffff\n',
+  },
+}
+
+test('a kernel that says nothing is tried, in a network of its own', async () => {
+  const none = Object.fromEntries(Object.keys(all).map((name) => [name, false]))
+  expect(await kernel(inMemory(bare))).toEqual({ release: '6.18.44', modules: false, ...none })
+  const commands = {
+    'unshare --net ip link add name trial type bridge': '',
+    'unshare --net ip link add name trial type vxlan id 1 dstport 4789': '',
+    'unshare --net iptables -w 2 -t nat -A POSTROUTING -m comment --comment trial -j MASQUERADE': '',
+  }
+  expect(await kernel(inMemory({ ...bare, commands }))).toMatchObject({
+    ...none,
+    bridge: true,
+    vxlan: true,
+    iptables: true,
+  })
+})
+
+test('a file system is one by its whole name', () => {
+  expect(hasFileSystem('nodev\toverlayfs\n\text4\n', 'overlay')).toBe(false)
+  expect(hasFileSystem('nodev\toverlay\n', 'overlay')).toBe(true)
+})

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { inMemory } from '../in-memory.ts'
+import { listeners, parseSockets } from './listeners.ts'
+import { pidsOf, programName } from './socket-owners.ts'
+
+const heading =
+  '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n'
+
+function socket(local: string, state: string, inode: number): string {
+  return `   0: ${local} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000     0        0 ${inode} 1 0000000000000000 100 0 0 10 0\n`
+}
+
+const host = inMemory({
+  files: {
+    '/proc/net/tcp': [
+      heading,
+      socket('0100007F:18EB', '0A', 11),
+      socket('0100007F:18EB', '01', 12),
+      socket('00000000:0016', '0A', 13),
+      socket('3500007F:0035', '0A', 14),
+      socket('00000000:0801', '0A', 0),
+    ].join(''),
+    '/proc/net/tcp6': `${heading}${socket('00000000000000000000000000000000:0016', '0A', 15)}`,
+  },
+  links: {
+    '/proc/1/fd/40': 'socket:[13]',
+    '/proc/1/fd/41': 'socket:[15]',
+    '/proc/1/exe': '/usr/lib/systemd/systemd',
+    '/proc/812/fd/3': 'socket:[13]',
+    '/proc/812/fd/4': 'socket:[15]',
+    '/proc/812/exe': '/usr/sbin/sshd',
+    '/proc/90/fd/5': 'anon_inode:[eventpoll]',
+    '/proc/90/fd/7': 'socket:[11]',
+    '/proc/90/exe': '/opt/old/kube-controller-manager (deleted)',
+    '/proc/self/fd/7': 'socket:[14]',
+  },
+})
+
+test('who listens, with the whole name of the program', async () => {
+  expect(await listeners(host)).toEqual([
+    { port: 22, process: 'sshd' },
+    // Nobody that can be seen: the kernel itself, or a process in another view of the host.
+    { port: 53 },
+    { port: 2049 },
+    { port: 6379, process: 'kube-controller-manager' },
+  ])
+})
+
+test('ports of connections are not listened on', () => {
+  expect(parseSockets(`${heading}${socket('0B01D20A:0016', '01', 1)}`)).toEqual([])
+  expect(parseSockets('')).toEqual([])
+})
+
+test('the first process hands its sockets to services, and is asked last', () => {
+  expect(pidsOf(['1', '10', '9', 'self', 'net'])).toEqual(['9', '10', '1'])
+})
+
+test('programs have their names without the way to them', () => {
+  expect(programName('/usr/bin/python3.11')).toBe('python3.11')
+  expect(programName('/opt/hyperkube/etcd-3.7.3/etcd (deleted)')).toBe('etcd')
+})

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest'
+import { parseMachineId } from './names.ts'
+
+test.each([
+  ['983ebda6dd16263972e38480f7b99b07\n', '983ebda6dd16263972e38480f7b99b07'],
+  // An image before its first boot, and one whose id was emptied for copying.
+  ['uninitialized\n', ''],
+  ['', ''],
+])('a machine id of %j is %j', (text, id) => {
+  expect(parseMachineId(text)).toBe(id)
+})

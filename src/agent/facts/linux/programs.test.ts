@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { inMemory } from '../in-memory.ts'
+import { programs } from './programs.ts'
+
+test('programs are where services look for them', async () => {
+  const files = {
+    '/usr/sbin/nft': '',
+    '/bin/mount': '',
+    '/usr/local/bin/socat': '',
+    '/home/me/bin/iptables': '',
+  }
+  expect(await programs(inMemory({ files }))).toEqual(['mount', 'nft', 'socat'])
+})

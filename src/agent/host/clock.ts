@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface Clock {
+  now(): Date
+  /** An abort ends it with the abort's reason. */
+  pause(milliseconds: number, signal: AbortSignal): Promise<void>
+}
+
+export const systemClock: Clock = {
+  now: () => new Date(),
+  async pause(milliseconds, signal) {
+    signal.throwIfAborted()
+    await sleep(milliseconds, undefined, { signal }).catch((error: unknown) => {
+      // Node's own error would hide the reason.
+      signal.throwIfAborted()
+      throw error
+    })
+  },
+}

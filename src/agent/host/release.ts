@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+
+/** The hyperkube that runs. */
+export interface Release {
+  readonly version: string
+  /** The file that it is, wherever this program finds it. */
+  readonly executable: string
+  readonly pid: number
+  /** The sha256 of that file, in hex. */
+  digest(): Promise<string>
+}
+
+/** By its process it is the very file that runs, whatever has come into its place meanwhile. */
+export function runningRelease(version: string, executable = '/proc/self/exe'): Release {
+  return {
+    version,
+    executable,
+    pid: process.pid,
+    async digest() {
+      const hash = createHash('sha256')
+      await pipeline(createReadStream(executable, { highWaterMark: 1 << 20 }), hash)
+      return hash.digest('hex')
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import type { Command } from './command.ts'
+import type { Systemd, UnitState } from './systemd.ts'
+
+const properties = [
+  'LoadState',
+  'ActiveState',
+  'SubState',
+  'Result',
+  'ExecMainStatus',
+  'NRestarts',
+  'MainPID',
+  'InvocationID',
+  'Job',
+  'UnitFileState',
+  'Type',
+] as const
+
+export function systemctl(command: Command): Systemd {
+  const ask = async (...words: readonly string[]): Promise<void> => {
+    await command(['systemctl', '--no-ask-password', ...words])
+  }
+  return {
+    reload: async () => ask('daemon-reload'),
+    async show(unit) {
+      const { stdout } = await command(['systemctl', 'show', `--property=${properties.join(',')}`, unit])
+      return stateFrom(stdout)
+    },
+    enable: async (unit) => ask('enable', '--quiet', unit),
+    disable: async (unit) => ask('disable', '--quiet', unit),
+    start: async (unit) => ask('start', '--no-block', unit),
+    restart: async (unit) => ask('restart', '--no-block', unit),
+    async stop(unit) {
+      // 5: there is no such unit.
+      await command(['systemctl', 'stop', '--no-block', unit], { codes: [0, 5] })
+    },
+    async forget(unit) {
+      // 1: there is no such unit in memory any more.
+      await command(['systemctl', 'reset-failed', unit], { codes: [0, 1] })
+    },
+    async lines(unit, count) {
+      const argv = [
+        'journalctl',
+        '--no-pager',
+        '--quiet',
+        '--output=cat',
+        `--lines=${count}`,
+        `--unit=${unit}`,
+      ] as const
+      const { stdout } = await command(argv)
+      return stdout.split('\n').filter((line) => line !== '')
+    },
+  }
+}
+
+/** From lines of Name=value, as `systemctl show` writes them. */
+export function stateFrom(text: string): UnitState {
+  const values = new Map(
+    text.split('\n').map((line) => {
+      const at = line.indexOf('=')
+      return [line.slice(0, at), line.slice(at + 1)] as const
+    }),
+  )
+  const value = (name: (typeof properties)[number]): string => values.get(name) ?? ''
+  return {
+    load: value('LoadState'),
+    active: value('ActiveState'),
+    sub: value('SubState'),
+    result: value('Result'),
+    status: Number(value('ExecMainStatus')),
+    restarts: Number(value('NRestarts')),
+    pid: Number(value('MainPID')),
+    invocation: value('InvocationID'),
+    // Without one it is missing, empty or 0, as the version of systemd has it.
+    busy: !['', '0'].includes(value('Job')),
+    enabled: value('UnitFileState') === 'enabled',
+    type: value('Type'),
+  }
+}
