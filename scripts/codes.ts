@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Written like codes, but none: capabilities, cipher suites, priorities, variables of the environment. */
-const others = /^(?:CAP|TLS|XDG)_|_PROXY$|_PRIORITY_CLASS$|^NODE_NAME$/
+const others = /^(?:CAP|TLS|XDG)_|^SSH_AUTH_SOCK$|_PROXY$|_PRIORITY_CLASS$|^NODE_NAME$/
 
 const patterns = [
   // Whatever looks like a code is one, wherever it stands: better a word too many in `others` than a code missed.

@@ -1,11 +1,14 @@
-import { homedir } from 'node:os'
+import { homedir, hostname, userInfo } from 'node:os'
 import { isSea } from 'node:sea'
 import { styleText } from 'node:util'
 import { httpFetcher } from './catalog/http-fetcher.ts'
 import { retrying } from './catalog/retrying.ts'
 import { configDirectory } from './cli/config-directory.ts'
 import { disk } from './cli/disk.ts'
+import { ownRelease } from './cli/own-release.ts'
+import { diskRunLogs } from './cli/run-log.ts'
 import { runCommandLine } from './cli/run.ts'
+import { stateDirectory } from './cli/state-directory.ts'
 import { terminalQuestions } from './cli/terminal.ts'
 import { describe } from './kit/errors.ts'
 
@@ -17,6 +20,10 @@ const interruption = new AbortController()
 process.once('SIGINT', () => interruption.abort())
 
 const { stdin, stdout, stderr, platform, env } = process
+const screen = {
+  // A terminal that does not know its size says that it has none.
+  size: () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }),
+}
 const terminal = stdin.isTTY && stderr.isTTY ? { input: stdin, output: stderr } : undefined
 
 runCommandLine(called, process.argv.slice(2), {
@@ -25,8 +32,22 @@ runCommandLine(called, process.argv.slice(2), {
   stderr,
   // It heeds NO_COLOR, and that a file wants none.
   paint: (colour, text) => styleText(colour, text, { stream: stdout }),
+  paintProgress: (colour, text) => styleText(colour, text, { stream: stderr }),
+  screen: stderr.isTTY && env['TERM'] !== 'dumb' ? screen : undefined,
+  every(milliseconds, act) {
+    const timer = setInterval(act, milliseconds).unref()
+    return () => clearInterval(timer)
+  },
+  runLogs: diskRunLogs(() => stateDirectory({ platform, env, home: homedir })),
   fetcher: retrying(httpFetcher()),
   now: () => new Date(),
+  operator: {
+    user: userInfo().username,
+    home: homedir(),
+    machine: hostname(),
+    sshAgent: env['SSH_AUTH_SOCK'],
+  },
+  release: async (arch) => ownRelease(arch, isSea() ? process.execPath : undefined),
   configDirectory: () => configDirectory({ platform, env, home: homedir }),
   questions: terminal && ((signal) => terminalQuestions(terminal, signal)),
   signal: interruption.signal,

@@ -1,7 +1,10 @@
 import type { Command } from 'commander'
 import type { Fetcher } from '../catalog/fetcher.ts'
 import type { PrivateFiles } from '../identity/files.ts'
+import type { OwnRelease } from '../lifecycle/agent-install.ts'
+import type { Arch } from '../catalog/target.ts'
 import type { Questions } from './questions.ts'
+import type { RunLogs } from './run-log.ts'
 
 /** What a command ends with. Documented in docs/reference/exit-codes.md. */
 export const exitCodes = {
@@ -21,14 +24,39 @@ export interface Context extends Files {
   readonly stderr: Output
   /** Puts colour into results, where somebody looks at them and wants it. */
   readonly paint: Paint
+  /** The same for what goes to stderr. */
+  readonly paintProgress: Paint
+  /** Where stderr is a terminal on which one can move; undefined elsewhere. */
+  readonly screen: Screen | undefined
+  /** Does something again and again, until it is stopped. It keeps no process alive. */
+  readonly every: (milliseconds: number, act: () => void) => () => void
+  readonly runLogs: RunLogs
   readonly fetcher: Fetcher
   readonly now: () => Date
+  readonly operator: Operator
+  /** The executable of this very release, for a kind of host. Throws where there is none. */
+  readonly release: (arch: Arch) => Promise<OwnRelease>
   /** Where programs of this person keep what they must remember. Throws where there is no such place. */
   readonly configDirectory: () => string
   /** How to ask the person at the terminal; undefined when there is none. `whomToAsk` also heeds the flags. */
   readonly questions: ((signal: AbortSignal) => Questions) | undefined
   /** Aborted when the person at the keyboard has had enough, or --timeout is over. */
   readonly signal: AbortSignal
+}
+
+export interface Screen {
+  /** As it is now: people make it larger and smaller. */
+  size(): { readonly columns: number; readonly rows: number }
+}
+
+/** Who types. */
+export interface Operator {
+  readonly user: string
+  readonly home: string
+  /** What this machine is called. */
+  readonly machine: string
+  /** The socket of the ssh agent. */
+  readonly sshAgent: string | undefined
 }
 
 export interface Files {
@@ -72,6 +100,8 @@ export interface CommandEntry {
   readonly name: string
   readonly aliases: readonly string[]
   readonly summary: string
+  /** It is run by services on hosts, not by people: help does not list it. */
+  readonly onHosts?: true
   readonly load: () => Promise<CommandDefinition>
 }
 

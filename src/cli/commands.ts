@@ -27,6 +27,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/plan.ts')).plan,
   },
   {
+    name: 'up',
+    aliases: [],
+    summary: 'make the hosts a cluster, or bring it to what cluster.yml says now',
+    load: async () => (await import('./commands/up.ts')).up,
+  },
+  {
     name: 'schema',
     aliases: [],
     summary: 'print the JSON Schema of cluster.yml, for editors',
@@ -43,6 +49,34 @@ export const commands: readonly CommandEntry[] = [
     aliases: [],
     summary: 'say which hyperkube this is',
     load: async () => (await import('./commands/version.ts')).version,
+  },
+  {
+    name: 'facts',
+    aliases: [],
+    summary: 'say what this host is and has: all that a plan is made from',
+    onHosts: true,
+    load: async () => (await import('./commands/facts.ts')).facts,
+  },
+  {
+    name: 'agent',
+    aliases: [],
+    summary: 'keep this host as it was planned',
+    onHosts: true,
+    load: async () => (await import('./commands/agent.ts')).agent,
+  },
+  {
+    name: 'agent-call',
+    aliases: [],
+    summary: 'carry requests to the agent of this host, and its answers back',
+    onHosts: true,
+    load: async () => (await import('./commands/agent-call.ts')).agentCall,
+  },
+  {
+    name: 'apiserver-proxy',
+    aliases: [],
+    summary: 'the way from a node to whichever API server is well',
+    onHosts: true,
+    load: async () => (await import('./commands/apiserver-proxy.ts')).apiserverProxy,
   },
 ]
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Identity } from '../identity/identity.ts'
-import { readIdentity, readKeyFile } from '../identity/store.ts'
+import { readIdentity, readKeyFile, writeIdentity } from '../identity/store.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { identityFile } from './beside.ts'
 import type { Context, GlobalOptions } from './command.ts'
@@ -62,6 +62,17 @@ export async function openIdentity(
   })
   if (identity.metadata.name !== name) throw ofAnother(identity, name, options, paths)
   return identity
+}
+
+/** Keeps what was learned: the keys of hosts that were met for the first time. */
+export async function saveIdentity(
+  context: Context,
+  options: IdentityOptions,
+  identity: Identity,
+): Promise<void> {
+  const paths = identityPaths(context, options, identity.metadata.name)
+  const key = await readKeyFile(context.privateFiles, paths.key)
+  await writeIdentity(context.privateFiles, paths.identity, identity, key)
 }
 
 function missing(code: string, path: string, hints: readonly string[]): HyperkubeError {

@@ -17,6 +17,7 @@ test('alone it says what it is, and how to begin', async () => {
       validate    say all that is wrong with a cluster.yml, each at its place
       lock        pin every file that the cluster is made of, by its digest
       plan        say what would be done on each host, and in which order; do nothing
+      up          make the hosts a cluster, or bring it to what cluster.yml says now
       schema      print the JSON Schema of cluster.yml, for editors
       completion  print a script that completes commands in your shell
       version     say which hyperkube this is

@@ -14,8 +14,7 @@ import { silentReport } from '../../lab/report.ts'
 import type { NodePlan } from '../../src/contract/node-plan.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import { until } from '../../src/kit/until.ts'
-import { makeRequest } from '../../src/pki/request.ts'
-import { signRequest } from '../../src/pki/sign.ts'
+import { clientOf } from '../support/admin.ts'
 import { deriveFiles, engineServices, layOut } from '../support/hands.ts'
 import { freshLab } from '../support/lab.ts'
 import { plannedCluster } from '../support/planned-cluster.ts'
@@ -48,7 +47,7 @@ describe.each(versions)('what is planned for Kubernetes %s', (kubernetes) => {
     if (only === undefined) throw new Error('nothing was planned')
     plan = only
     identity = planned.identity
-    admin = await client(identity, 'kubernetes', 'test', ['system:masters'])
+    admin = await clientOf(identity, 'kubernetes', 'test', ['system:masters'])
     await layOut(host, plan, identity)
   })
   afterAll(async () => {
@@ -98,7 +97,7 @@ systemctl start --no-block ${engineServices(plan).join(' ')}
   })
 
   test('etcd knows who is there: a handshake with a certificate, none without', async () => {
-    const own = await client(identity, 'etcd', 'test', [])
+    const own = await clientOf(identity, 'etcd', 'test', [])
     expect(await handshake(host.address, 2379, own)).toEqual({ authorized: true, commonName: 'cp1' })
     await expect(handshake(host.address, 2379, { authority: own.authority })).rejects.toThrow(
       /hung up|certificate required/,
@@ -175,23 +174,6 @@ systemctl start --no-block ${engineServices(plan).join(' ')}
     expect(plan.arch).toBe(machineArch())
   })
 })
-
-async function client(
-  { authorities }: Identity,
-  authority: 'kubernetes' | 'etcd',
-  commonName: string,
-  organizations: readonly string[],
-): Promise<Credentials> {
-  const subject = { commonName, organizations }
-  const names = { dns: [], ip: [] }
-  const { request, privateKey } = await makeRequest('test', subject, names)
-  const wish = { subject, names, usages: ['client'] as const, lifetime: 3_600_000 }
-  return {
-    authority: authorities[authority].certificate,
-    certificate: await signRequest(authorities[authority], request, wish, new Date()),
-    key: privateKey.revealText(),
-  }
-}
 
 interface Shook {
   readonly authorized: boolean

@@ -1,17 +1,13 @@
 import { z } from 'zod'
-import packageFile from '../../../package.json' with { type: 'json' }
-import { type Lock, readLock } from '../../catalog/lock.ts'
 import { hasErrors } from '../../contract/finding.ts'
-import { hasCode, HyperkubeError } from '../../kit/errors.ts'
-import { lockFile } from '../beside.ts'
-import { type CommandDefinition, type Context, exitCodes } from '../command.ts'
+import type { Proposal } from '../../lifecycle/survey.ts'
+import { type CommandDefinition, exitCodes } from '../command.ts'
 import { limitHosts } from '../limit.ts'
 import { loadCluster } from '../load-cluster.ts'
-import { openIdentity } from '../load-identity.ts'
-import { readAttachments } from '../plan/attachments.ts'
+import { loadWish } from '../load-wish.ts'
 import { readFacts } from '../plan/facts-directory.ts'
 import { readFormerPlan } from '../plan/former-plan.ts'
-import { type Proposal, propose } from '../plan/proposal.ts'
+import { propose } from '../plan/proposal.ts'
 import { proposalText } from '../plan/text.ts'
 import { findingsText, print } from '../print.ts'
 
@@ -49,15 +45,8 @@ export const plan: CommandDefinition = {
     const hosts = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
     const former = against === undefined ? new Map() : await readFormerPlan(context, against)
 
-    const proposal = propose({
-      cluster,
-      lock: await requireLock(context, lockFile(options.file)),
-      identity: await openIdentity(context, options, cluster.metadata.name),
-      facts: await readFacts(context, facts),
-      attachments: await readAttachments(context, options.file, cluster),
-      former,
-      version: packageFile.version,
-    })
+    const wish = await loadWish(context, options, cluster)
+    const proposal = propose(wish, await readFacts(context, facts), former)
     context.stderr.write(findingsText(proposal.findings))
     const failed = hasErrors(proposal.findings)
     const text = { wide: wide || options.output === 'wide', diff, hosts, former }
@@ -67,15 +56,6 @@ export const plan: CommandDefinition = {
     if (failed) return exitCodes.failure
     return proposal.steps.length > 0 ? exitCodes.changesPending : exitCodes.ok
   },
-}
-
-async function requireLock({ readFile }: Context, file: string): Promise<Lock> {
-  try {
-    return readLock(file, await readFile(file))
-  } catch (cause) {
-    if (!hasCode(cause, 'ENOENT')) throw cause
-    throw new HyperkubeError('LOCK_NOT_READ', `${file} does not exist`, { hint: 'hyperkube lock writes it' })
-  }
 }
 
 function document({ findings, plans, ops, steps }: Proposal, hosts: ReadonlySet<string>): object {

@@ -4,7 +4,7 @@ import { describeGate, describeStep } from '../../rollout/describe.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { Paint } from '../command.ts'
 import { fileDiffs } from './file-diffs.ts'
-import type { Proposal } from './proposal.ts'
+import type { Proposal } from '../../lifecycle/survey.ts'
 import { opLines, summary } from './summary.ts'
 import { alike, count, listed } from '../words.ts'
 

@@ -1,0 +1,17 @@
+import { bridge } from '../../agent/serve/bridge.ts'
+import { agentSocket } from '../../agent/serve/server.ts'
+import { type CommandDefinition, exitCodes } from '../command.ts'
+
+export const agentCall: CommandDefinition = {
+  examples: [
+    [
+      'echo REQUEST | hyperkube agent-call',
+      'as operators do over ssh: a request in a line, answers in lines',
+    ],
+  ],
+  configure: () => undefined,
+  async run({ stdout }) {
+    await bridge(agentSocket, process.stdin, (line) => void stdout.write(line))
+    return exitCodes.ok
+  },
+}

@@ -1,0 +1,46 @@
+import { realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import packageFile from '../../../package.json' with { type: 'json' }
+import { thisMachine } from '../../agent/facts/this-machine.ts'
+import { linuxLayout } from '../../agent/host/layout.ts'
+import { linuxHost } from '../../agent/host/linux-host.ts'
+import { ClaimStore } from '../../agent/serve/claim-store.ts'
+import { linuxWork } from '../../agent/serve/linux-work.ts'
+import { RunLog } from '../../agent/serve/run-log.ts'
+import { Runs } from '../../agent/serve/runs.ts'
+import { agentSocket, serveAgent } from '../../agent/serve/server.ts'
+import { type CommandDefinition, exitCodes } from '../command.ts'
+
+export const agent: CommandDefinition = {
+  examples: [['hyperkube agent', 'as its service does, on every host']],
+  configure: () => undefined,
+  async run({ operator, signal, stderr, makePrivateDirectory }) {
+    const { state } = linuxLayout
+    await makePrivateDirectory(state)
+    const version = await ownVersion()
+    const runs = new Runs(operator.machine, new RunLog(join(state, 'runs')), () => new Date())
+    const claims = await ClaimStore.open(join(state, 'claim.json'), () => Date.now())
+    const work = linuxWork(linuxHost(version), thisMachine())
+    const server = await serveAgent({ work, runs, claims, version }, agentSocket)
+    stderr.write(`hyperkube ${version} listens at ${agentSocket}\n`)
+    await stopped(signal)
+    server.close()
+    // What is in the middle of something gets to its next safe point.
+    await runs.stop()
+    return exitCodes.ok
+  },
+}
+
+/** Named by the directory that it was put into, which also tells two builds of one version apart. */
+async function ownVersion(): Promise<string> {
+  const [, version] = /\/hyperkube-([^/]+)\/hyperkube$/.exec(await realpath(process.execPath)) ?? []
+  return version ?? packageFile.version
+}
+
+/** A service is stopped by SIGTERM, a person stops it otherwise. */
+async function stopped(signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    process.once('SIGTERM', () => resolve())
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

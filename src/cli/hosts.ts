@@ -1,0 +1,46 @@
+import { dirname, join, resolve } from 'node:path'
+import type { HostKeys } from '../lifecycle/host-keys.ts'
+import type { Cluster } from '../spec/cluster.ts'
+import type { Host } from '../spec/host.ts'
+import { openBastions } from '../ssh/bastions.ts'
+import { connect } from '../ssh/connect.ts'
+import { localRemote } from '../ssh/local-remote.ts'
+import { type Hop, resolveReach } from '../ssh/reach.ts'
+import { readSshConfig } from '../ssh/read-user-config.ts'
+import type { Remote } from '../ssh/remote.ts'
+import { systemSsh } from '../ssh/system-ssh.ts'
+import type { Operator } from './command.ts'
+
+export interface Ways {
+  connect(host: Host, signal: AbortSignal): Promise<Remote>
+  close(): void
+}
+
+/** The ways to the hosts of a cluster, as its file and the operator's own ssh settings say. */
+export async function openWays(
+  { user, home, sshAgent }: Operator,
+  clusterFile: string,
+  { spec }: Cluster,
+  keys: HostKeys,
+): Promise<Ways> {
+  const config = await readSshConfig(home)
+  const directory = resolve(dirname(clusterFile))
+  const bastions = openBastions()
+  return {
+    async connect(host, signal) {
+      if (host.local) return localRemote(host.name)
+      const reach = resolveReach(host, spec.ssh, config, { user, home, directory })
+      const options = {
+        signal,
+        agent: sshAgent,
+        verify: (key: string, hop: Hop) => keys.verify(key, hop),
+        pinned: (hop: Hop) => keys.pinned(hop),
+      }
+      const client = host.ssh?.client ?? spec.ssh.client ?? 'builtin'
+      return client === 'system'
+        ? systemSsh(reach, { ...options, include: join(home, '.ssh/config') })
+        : connect(reach, { ...options, bastions })
+    },
+    close: () => bastions.close(),
+  }
+}

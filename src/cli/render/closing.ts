@@ -1,0 +1,36 @@
+import { duration } from '../../kit/duration.ts'
+import { printable } from '../../kit/printable.ts'
+import { count } from '../words.ts'
+import type { RunState } from './run-state.ts'
+
+/** How it all ended, and how to go on; nothing when there is nothing to say. */
+export function closing(state: RunState): readonly string[] {
+  const { ended, steps, sectionBegun, begun } = state
+  const command = printable(state.command)
+  const counting = steps.filter(({ counts }) => counts)
+  const last = Math.max(0, ...steps.map((step) => step.ended ?? 0))
+  const since = counting.length > 0 ? sectionBegun : begun
+  const took = duration(Math.max(0, (ended?.time ?? last) - (since ?? 0)))
+  switch (ended?.outcome) {
+    case 'failed':
+      return [
+        `failed after ${took}, ${changesText(state)}`,
+        `  → once that is mended: hyperkube ${command}, which goes on from here`,
+      ]
+    case 'interrupted':
+      return [
+        `interrupted after ${took}, ${changesText(state)}`,
+        `  → hyperkube ${command} goes on from here`,
+      ]
+    default:
+      return counting.length === 0
+        ? []
+        : [`${count(counting.length, 'step')} in ${took}, ${changesText(state)}`]
+  }
+}
+
+function changesText({ changes, changedHosts }: RunState): string {
+  return changes === 0
+    ? 'nothing was changed'
+    : `${count(changes, 'change')} on ${count(changedHosts.size, 'host')}`
+}

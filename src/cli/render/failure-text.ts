@@ -1,0 +1,48 @@
+import { printable } from '../../kit/printable.ts'
+import type { Paint } from '../command.ts'
+import { alike, listed } from '../words.ts'
+import { type FailedThing, logKey, type RunState } from './run-state.ts'
+
+/** How many lines of a log are shown. */
+const lastLines = 20
+
+/** All that failed, with what the programs wrote last; what failed alike on many hosts is said once. */
+export function failuresText({ failures, logs }: RunState, paint: Paint): string {
+  const groups = alike(failures, (one) =>
+    JSON.stringify([one.component, one.code, failureMessage(one), one.hint]),
+  )
+  return groups
+    .map(([, [first, ...more]]) => (first === undefined ? '' : failureText(first, more, logs, paint)))
+    .join('')
+}
+
+function failureText(
+  first: FailedThing,
+  more: readonly FailedThing[],
+  logs: RunState['logs'],
+  paint: Paint,
+): string {
+  const { component, code, hint } = first
+  const hosts = listed([first, ...more].flatMap(({ host }) => host ?? []))
+  const who = [hosts, component].filter((part) => part !== undefined && part !== '').join('/')
+  const lines = logs.get(logKey(first.host, component)) ?? []
+  const [message = '', ...rest] = failureMessage(first).split('\n')
+  // The message of a service that fails brings its log along, which is shown below.
+  const said = lines.length > 0 ? message.replace(/:$/, '') : [message, ...rest].join('\n    ')
+  return [
+    `${paint('red', '✗')} ${paint('bold', printable(who === '' ? code : `${who}: ${code}`))}: ${printable(said)}\n`,
+    ...lines.slice(-lastLines).map((line) => `    ${paint('dim', '│')} ${printable(line)}\n`),
+    ...(hint === undefined ? [] : [`  → ${printable(hint)}\n`]),
+  ].join('')
+}
+
+/** Whom it happened to is said before it, once. */
+export function failureMessage({ message, host, component }: FailedThing): string {
+  const places = [`${host}/${component}: `, `${host}: `]
+  const place = places.find((text) => host !== undefined && message.startsWith(text))
+  return place === undefined
+    ? message
+    : failureMessage({ ...noPlace, message: message.slice(place.length), host, component })
+}
+
+const noPlace = { step: undefined, code: '' }

@@ -1,0 +1,179 @@
+import { expect, test } from 'vitest'
+import type { Event } from '../../contract/event.ts'
+import type { Op } from '../../contract/op.ts'
+import type { AgentRequest } from '../../contract/request.ts'
+import { createIdentity } from '../../identity/identity.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { type Script, scriptedSession } from '../../lifecycle/scripted-agent.ts'
+import { eventStream } from '../../lifecycle/stream.ts'
+import { clusterOf, lockFor, planInput } from '../../plan/fixtures.ts'
+import { inMemory, type World } from '../in-memory.ts'
+import { bringUp } from './bring-up.ts'
+
+const cluster = clusterOf(`apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: shop }
+spec:
+  kubernetes: 1.37.1
+  hosts:
+    - { name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }
+    - { name: w1, address: 10.0.0.2, roles: [worker] }
+    - { name: w2, address: 10.0.0.3, roles: [worker] }
+`)
+const wish = {
+  cluster,
+  lock: lockFor('1.37.1'),
+  identity: await createIdentity('shop', new Date('2026-11-15T00:00:00Z')),
+  attachments: new Map(),
+  version: () => '0.1.0',
+}
+const { facts } = planInput(cluster)
+const op: Op = {
+  component: 'containerd',
+  stage: 'prepare',
+  action: 'create',
+  target: 'file',
+  name: '/etc/hyperkube/containerd/config.toml',
+  because: [],
+}
+const works: Script = async function* () {
+  yield { type: 'run-ended', result: { outcome: 'done' } }
+}
+
+/** A cluster that lives, and is well. */
+const well = async (): Promise<undefined> => undefined
+const around = {
+  members: async () => [{ peerUrls: ['https://10.0.0.1:2380'], learner: false }],
+  etcdWell: well,
+  apiReady: well,
+  controllersReady: well,
+  nodesReady: well,
+  isVoter: well,
+  grantRights: well,
+  [Symbol.dispose]: () => undefined,
+}
+
+interface Scene {
+  readonly ops?: readonly Op[]
+  readonly script?: Script
+  readonly missing?: readonly string[]
+  readonly world?: World
+  readonly yes?: true
+}
+
+async function run({ ops = [op], script = works, missing = [], world = {}, yes }: Scene) {
+  const asked: AgentRequest['ask'][] = []
+  const events: Event[] = []
+  const said: string[] = []
+  const { context } = inMemory({}, world)
+  const names = cluster.spec.hosts.map(({ name }) => name)
+  const sessions = new Map(
+    names
+      .filter((name) => !missing.includes(name))
+      .flatMap((name) => {
+        const own = facts.get(name)
+        return own === undefined
+          ? []
+          : [[name, scriptedSession(name, { run: script, facts: own, ops, asked })] as const]
+      }),
+  )
+  const gone = (host: string): HyperkubeError =>
+    new HyperkubeError('SSH_UNREACHABLE', 'nobody answers', { host })
+  const crew = {
+    sessions,
+    missing: new Map(missing.map((host) => [host, gone(host)])),
+    close: async () => undefined,
+  }
+  let begun = false
+  const verdict = await bringUp({
+    context,
+    options: { file: 'cluster.yml', output: 'table', input: true, ...(yes === undefined ? {} : { yes }) },
+    flags: { ignore: [], forceUnlock: false, mayAsk: true },
+    wish,
+    crew,
+    run: {
+      tell: eventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', context.now, [
+        (event) => void events.push(event),
+      ]),
+      say: (text) => void said.push(text),
+    },
+    look: async () => around,
+    begin: () => (begun = true),
+  }).catch((error: unknown) => ({ error }))
+  return {
+    verdict,
+    begun,
+    said: said.join(''),
+    types: asked.map(({ type }) => type),
+    findings: events.flatMap(({ what }) => (what.type === 'finding' ? [what.finding.code] : [])),
+  }
+}
+
+test('what was shown is done once it is agreed to, under a claim that is given back', async () => {
+  const { verdict, begun, said, types } = await run({ world: { answers: [true] } })
+  expect(verdict).toEqual({ code: 0, result: { outcome: 'done' } })
+  expect(begun).toBe(true)
+  expect(said).toContain('1. preparation on cp1, w1 and w2')
+  expect(types.filter((type) => type === 'apply')).toHaveLength(3)
+  expect(types.indexOf('claim')).toBeLessThan(types.indexOf('apply'))
+  expect(types.at(-1)).toBe('release')
+})
+
+test('without a yes nothing is done, and nobody is asked for a claim', async () => {
+  for (const world of [{ answers: [false] }, {}]) {
+    const { verdict, begun, types } = await run({ world })
+    expect(verdict).toMatchObject({ result: { outcome: 'unchanged' } })
+    expect({ begun, claims: types.filter((type) => type === 'claim') }).toEqual({ begun: false, claims: [] })
+  }
+})
+
+test('workers that do not answer are told of, left behind, and make another exit code', async () => {
+  const { verdict, findings } = await run({ missing: ['w2'], yes: true })
+  expect(findings).toEqual(['SSH_UNREACHABLE', 'ROLLOUT_WORKER_SKIPPED'])
+  expect(verdict).toEqual({ code: 3, result: { outcome: 'done' } })
+  expect(await run({ missing: ['w2'], ops: [] })).toMatchObject({
+    verdict: { code: 3, result: { outcome: 'unchanged' } },
+  })
+})
+
+test('where nothing is to be done nobody is asked', async () => {
+  const { verdict, said } = await run({ ops: [] })
+  expect(verdict).toEqual({ code: 0, result: { outcome: 'unchanged' } })
+  expect(said).toContain('nothing to do')
+})
+
+test('what keeps it from being done is a finding, and nothing is done', async () => {
+  const { verdict, findings, types } = await run({ missing: ['cp1'], yes: true })
+  expect(findings).toEqual(['SSH_UNREACHABLE', 'HOST_NO_FACTS'])
+  expect(verdict).toMatchObject({ code: 1, result: { outcome: 'failed' } })
+  expect(types).not.toContain('apply')
+})
+
+test('after an interruption the claim is given back, once hosts have finished', async () => {
+  const person = new AbortController()
+  const { verdict, types } = await run({
+    yes: true,
+    world: { signal: person.signal },
+    ops: [op, { ...op, component: 'kubelet', stage: 'node', action: 'change' }],
+    async *script() {
+      person.abort()
+      yield { type: 'run-ended', result: { outcome: 'done' } }
+    },
+  })
+  expect(verdict).toEqual({ error: person.signal.reason })
+  expect(types.filter((type) => type === 'attach')).toHaveLength(3)
+  expect(types.at(-1)).toBe('release')
+})
+
+test('an interruption that comes when all is done already changes nothing', async () => {
+  const person = new AbortController()
+  const { verdict } = await run({
+    yes: true,
+    world: { signal: person.signal },
+    async *script() {
+      person.abort()
+      yield { type: 'run-ended', result: { outcome: 'done' } }
+    },
+  })
+  expect(verdict).toEqual({ code: 0, result: { outcome: 'done' } })
+})

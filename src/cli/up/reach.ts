@@ -1,0 +1,85 @@
+import type { Arch } from '../../catalog/target.ts'
+import { type Crew, gather } from '../../lifecycle/crew.ts'
+import { HostKeys } from '../../lifecycle/host-keys.ts'
+import { toldAside } from '../../lifecycle/stream.ts'
+import type { Wish } from '../../lifecycle/survey.ts'
+import type { Host } from '../../spec/host.ts'
+import type { Remote } from '../../ssh/remote.ts'
+import type { Context, Invocation } from '../command.ts'
+import { openWays } from '../hosts.ts'
+import { limitHosts } from '../limit.ts'
+import { saveIdentity } from '../load-identity.ts'
+import type { ReportedRun } from '../reported-run.ts'
+import { listed } from '../words.ts'
+
+export interface Reached {
+  readonly crew: Crew
+  /** With the keys of hosts that were met for the first time, and the agents they have now. */
+  readonly wish: Wish
+  close(): Promise<void>
+}
+
+/** Goes to all hosts, and brings them their agents. */
+export async function reach(
+  context: Context,
+  options: Invocation['options'],
+  loaded: Wish,
+  { tell }: ReportedRun,
+  signal: AbortSignal,
+): Promise<Reached> {
+  const { cluster } = loaded
+  const keys = new HostKeys(loaded.identity)
+  const ways = await openWays(context.operator, options.file, cluster, keys)
+  const remotes = new Set<Remote>()
+  const met = new Set<string>()
+  const releases = new Map<Arch, string>()
+  const step = 'reach'
+  const connect = async (host: Host, either: AbortSignal): Promise<Remote> => {
+    const about = { host: host.name }
+    const since = context.now().toISOString()
+    tell({ type: 'waiting', for: 'its ssh server to answer', since }, about)
+    const remote = await ways.connect(host, either)
+    remotes.add(remote)
+    // The second time it is a way that was lost, in the middle of another step.
+    if (!met.has(host.name)) tell({ type: 'step-started', step }, about)
+    met.add(host.name)
+    return remote
+  }
+  const close = async (): Promise<void> => {
+    await Promise.allSettled([...remotes].map(async (remote) => remote.close()))
+    ways.close()
+  }
+  try {
+    const hosts = limitHosts(cluster, options.limit)
+    const names = hosts.map(({ name }) => name)
+    const crew = await toldAside(
+      { tell, signal },
+      { step, title: `reach ${listed(names)}`, hosts: names },
+      async () =>
+        gather(hosts, {
+          connect,
+          release: async (arch) => {
+            const release = await context.release(arch)
+            releases.set(arch, release.version)
+            return release
+          },
+          tell,
+          signal,
+        }),
+    )
+    if (keys.changed) await saveIdentity(context, options, keys.identity)
+    const wish = { ...loaded, identity: keys.identity, version: (arch: Arch) => releases.get(arch) ?? '' }
+    return {
+      crew,
+      wish,
+      async close() {
+        await crew.close()
+        await close()
+      },
+    }
+  } catch (error) {
+    // Who has come only half of the way leaves connections behind that would keep us alive.
+    await close()
+    throw error
+  }
+}

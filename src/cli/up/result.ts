@@ -1,0 +1,42 @@
+import { type ExitCode, exitCodes } from '../command.ts'
+import type { EndedRun } from '../reported-run.ts'
+import { listed } from '../words.ts'
+
+const outcomes: Readonly<Record<ExitCode, string>> = {
+  [exitCodes.ok]: 'done',
+  [exitCodes.changesPending]: 'pending',
+  [exitCodes.failure]: 'failed',
+  [exitCodes.usage]: 'failed',
+  [exitCodes.interrupted]: 'interrupted',
+}
+
+export interface UpEnd extends EndedRun {
+  readonly cluster: string
+  /** Those that are as cluster.yml says now. */
+  readonly hosts: readonly string[]
+  /** Those that did not answer. */
+  readonly leftBehind: readonly string[]
+}
+
+/** What became of the cluster, for programs. */
+export function upDocument({ code, cluster, changedHosts, leftBehind, ops, seconds, log }: UpEnd): object {
+  return {
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'UpResult',
+    cluster,
+    outcome: outcomes[code],
+    changedHosts,
+    leftBehind,
+    ops,
+    seconds,
+    ...(log === undefined ? {} : { log }),
+  }
+}
+
+/** The same for people, who have been told all that went wrong. */
+export function upText({ cluster, hosts, leftBehind }: UpEnd): string {
+  if (hosts.length === 0) return ''
+  const behind =
+    leftBehind.length === 0 ? '' : `left behind: ${listed(leftBehind)}; hyperkube up once they answer\n`
+  return `${cluster} is up on ${listed(hosts)}\n${behind}`
+}

@@ -1,0 +1,188 @@
+import { expect, test } from 'vitest'
+import type { Event } from '../contract/event.ts'
+import type { AgentRequest } from '../contract/request.ts'
+import { createIdentity } from '../identity/identity.ts'
+import { clusterOf, lockFor, planInput } from '../plan/fixtures.ts'
+import { describeStep } from '../rollout/describe.ts'
+import { step } from '../rollout/step.ts'
+import { execute } from './execute.ts'
+import type { Observer, Unwell } from './observer.ts'
+import { type Script, scriptedSession } from './scripted-agent.ts'
+import { eventStream } from './stream.ts'
+import { planFrom, secretsOf, type Wish } from './survey.ts'
+
+const cluster = clusterOf(`apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: shop }
+spec:
+  kubernetes: 1.37.1
+  hosts:
+    - { name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }
+    - { name: w1, address: 10.0.0.2, roles: [worker] }
+`)
+const identity = await createIdentity('shop', new Date('2026-11-15T00:00:00Z'))
+const wish: Wish = {
+  cluster,
+  lock: lockFor('1.37.1'),
+  identity,
+  attachments: new Map(),
+  version: () => '0.1.0',
+}
+const { plans } = planFrom(wish, planInput(cluster).facts)
+const prepare = step({ hosts: ['cp1', 'w1'], stage: 'prepare' })
+const etcd = step({ hosts: ['cp1'], stage: 'etcd', after: [{ kind: 'etcd-healthy', members: ['cp1'] }] })
+
+const op = {
+  component: 'etcd',
+  stage: 'etcd',
+  action: 'start',
+  target: 'service',
+  name: 'etcd',
+  because: [],
+} as const
+const works: Script = async function* () {
+  yield { type: 'op-ended', op: { ...op, because: [] }, result: { outcome: 'done' } }
+  yield { type: 'run-ended', result: { outcome: 'done' } }
+}
+
+interface Scene {
+  readonly script?: Script
+  readonly etcdWell?: () => Promise<Unwell>
+  readonly signal?: AbortSignal
+}
+
+/** Executes two steps; answers with what was told and asked, and how it failed. */
+async function run({ script = works, etcdWell = async () => undefined, signal }: Scene) {
+  const events: Event[] = []
+  const asked: AgentRequest['ask'][] = []
+  const well = async (): Promise<Unwell> => undefined
+  const observer: Observer = {
+    members: async () => [],
+    etcdWell,
+    apiReady: well,
+    controllersReady: well,
+    nodesReady: well,
+    isVoter: well,
+  }
+  const sessions = new Map(plans.map(({ host }) => [host, scriptedSession(host, { run: script, asked })]))
+  const error: unknown = await execute(
+    wish,
+    { findings: [], plans, ops: new Map(), steps: [prepare, etcd] },
+    sessions,
+    {
+      claim: { holder: 'me', generation: 1 },
+      observer,
+      whenApiAnswers: async () => undefined,
+      tell: eventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', () => new Date(), [
+        (event) => void events.push(event),
+      ]),
+      now: () => new Date(),
+      signal: signal ?? new AbortController().signal,
+    },
+  ).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  await Promise.all([...sessions.values()].map(async (session) => session.close()))
+  return { error, asked, events, told: events.map(inShort) }
+}
+
+function inShort({ what, host }: Event): string {
+  const outcome = 'result' in what ? ` ${what.result.outcome}` : ''
+  const about = 'step' in what ? ` ${what.step}` : ''
+  return `${what.type}${about}${outcome}${host === undefined ? '' : ` @${host}`}`
+}
+
+test('every step is planned, and told of as a whole and for each host', async () => {
+  const { error, told, events } = await run({})
+  expect(error).toBeUndefined()
+  const planned = events.flatMap(({ what }) => (what.type === 'steps-planned' ? [what.steps] : []))
+  expect(planned.at(-1)?.map(({ title }) => title)).toEqual([prepare, etcd].map(describeStep))
+  const [whole, single] = [
+    told.filter((line) => !line.includes('@')),
+    told.filter((line) => line.includes('@')),
+  ]
+  expect(whole).toEqual([
+    'steps-planned',
+    'step-started certificates',
+    'step-ended certificates done',
+    'steps-planned',
+    'step-started prepare/cp1+1',
+    'step-ended prepare/cp1+1 done',
+    'step-started etcd/cp1',
+    'step-ended etcd/cp1 done',
+  ])
+  expect(single.filter((line) => line.endsWith('@w1'))).toEqual([
+    'step-started prepare/cp1+1 @w1',
+    'op-ended done @w1',
+    'step-ended prepare/cp1+1 done @w1',
+  ])
+})
+
+test('hosts finish what they are at when somebody interrupts, and no other step begins', async () => {
+  const person = new AbortController()
+  const { error, told, asked } = await run({
+    signal: person.signal,
+    async *script() {
+      person.abort()
+      yield { type: 'op-ended', op: { ...op, because: [] }, result: { outcome: 'done' } }
+      yield { type: 'run-ended', result: { outcome: 'done' } }
+    },
+  })
+  expect(error).toBe(person.signal.reason)
+  expect(told.slice(-3).toSorted()).toEqual([
+    'step-ended prepare/cp1+1 done',
+    'step-ended prepare/cp1+1 done @cp1',
+    'step-ended prepare/cp1+1 done @w1',
+  ])
+  expect(asked.filter(({ type }) => type === 'apply')).toHaveLength(2)
+})
+
+test('what is only waited for is given up at once', async () => {
+  const person = new AbortController()
+  const { error, told } = await run({
+    signal: person.signal,
+    async etcdWell() {
+      person.abort()
+      return 'cp1: connection refused'
+    },
+  })
+  expect(error).toBe(person.signal.reason)
+  expect(told.at(-1)).toBe('step-ended etcd/cp1 interrupted')
+})
+
+test('a host that fails is told of by name, and the others go on to their end', async () => {
+  const failure = { code: 'APPLY_DISK_FULL', message: 'no room is left', hint: 'df -h' }
+  const { error, told, events } = await run({
+    async *script(host, through) {
+      if (host === 'cp1') yield { type: 'run-ended', result: { outcome: 'failed', failure } }
+      else yield* works(host, through)
+    },
+  })
+  expect(error).toMatchObject({ code: 'APPLY_DISK_FULL', host: 'cp1' })
+  expect(told).toContain('step-ended prepare/cp1+1 failed @cp1')
+  expect(told).toContain('step-ended prepare/cp1+1 done @w1')
+  expect(told.at(-1)).toBe('step-ended prepare/cp1+1 failed')
+  const last = events.at(-1)?.what
+  expect(last).toMatchObject({ result: { failure: { code: 'APPLY_DISK_FULL', hint: 'df -h' } } })
+})
+
+test('hosts get secrets, and nothing that is told has any of them', async () => {
+  const { asked, events } = await run({})
+  const secrets = [...secretsOf(wish).values()].map((secret) => Buffer.from(secret.reveal()))
+  const sent = JSON.stringify(asked)
+  expect(secrets.some((secret) => sent.includes(secret.toString('base64')))).toBe(true)
+  const told = events.map((event) => JSON.stringify(event)).join('\n')
+  expect(told).not.toMatch(/PRIVATE KEY|BEGIN /)
+  for (const secret of secrets) {
+    expect(told).not.toContain(secret.toString('base64'))
+    expect(told).not.toContain(secret.toString('hex'))
+    // As text, in the pieces that a message or a log would have of it.
+    for (const line of secret
+      .toString('utf8')
+      .split('\n')
+      .filter((text) => text.length >= 16)) {
+      expect(told).not.toContain(line)
+    }
+  }
+})
