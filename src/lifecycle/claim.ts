@@ -6,7 +6,7 @@ import type { Session } from './session.ts'
 /** Often enough that one lost turn does not lose the claim. */
 const renewal = 20_000
 
-type Agents = readonly Pick<Session, 'ask'>[]
+type Agents = readonly Pick<Session, 'ask' | 'following'>[]
 
 export interface ClaimWish {
   /** The agents of control planes that answer: they grant it together. */
@@ -75,8 +75,10 @@ async function formerClaims(agents: Agents): Promise<Claim[]> {
 
 /** One that is silent for a moment keeps the claim in mind; one that has another is the end of it. */
 async function renew(agents: Agents, claim: Claim): Promise<void> {
+  // A host that is at work for us knows that we are there.
+  const idle = agents.filter(({ following }) => !following)
   const results = await Promise.allSettled(
-    agents.map(async (agent) => agent.ask({ type: 'claim', claim, force: false }, 'claimed')),
+    idle.map(async (agent) => agent.ask({ type: 'claim', claim, force: false }, 'claimed')),
   )
   for (const result of results) {
     if (result.status === 'rejected' && isRefusal(result.reason)) throw result.reason

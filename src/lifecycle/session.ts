@@ -19,6 +19,7 @@ export class Session {
   readonly #signal: AbortSignal
   #remote: Remote
   #link: AgentLink | undefined
+  #following = 0
 
   constructor(host: string, remote: Remote, connect: Connect, signal: AbortSignal) {
     this.host = host
@@ -29,6 +30,11 @@ export class Session {
 
   get remote(): Remote {
     return this.#remote
+  }
+
+  /** Whether a run of it is heard now; its agent answers nothing else until that has ended. */
+  get following(): boolean {
+    return this.#following > 0
   }
 
   async ask<T extends Answer['type']>(
@@ -42,18 +48,23 @@ export class Session {
   async follow(run: string, heard: (event: Event) => void): Promise<void> {
     let next = 1
     const since = Date.now()
-    for (;;) {
-      try {
-        const link = await this.#agent()
-        await link.attach(run, next, (event) => {
-          next = event.sequence + 1
-          heard(event)
-        })
-        return
-      } catch (error) {
-        if (!isLoss(error) || Date.now() - since > patience) throw error
-        await this.#reconnect()
+    this.#following++
+    try {
+      for (;;) {
+        try {
+          const link = await this.#agent()
+          await link.attach(run, next, (event) => {
+            next = event.sequence + 1
+            heard(event)
+          })
+          return
+        } catch (error) {
+          if (!isLoss(error) || Date.now() - since > patience) throw error
+          await this.#reconnect()
+        }
       }
+    } finally {
+      this.#following--
     }
   }
 

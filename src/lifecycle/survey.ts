@@ -59,12 +59,19 @@ export function planFrom(wish: Wish, facts: ReadonlyMap<string, Facts>): Planned
   })
 }
 
+export interface SurveyOptions {
+  /** Codes of findings that somebody has seen, and wants to go on in spite of. */
+  readonly ignored: readonly string[]
+  /** Only these hosts are to be changed. All are looked at: a change of one may be a matter of all. */
+  readonly limit?: ReadonlySet<string> | undefined
+}
+
 /** Asks every host what it is and what it has, and works out what would be done. Nothing is changed by it. */
 export async function survey(
   wish: Wish,
   sessions: ReadonlyMap<string, Session>,
   look: (plans: readonly NodePlan[]) => Promise<Observer & Disposable>,
-  ignored: readonly string[],
+  { ignored, limit }: SurveyOptions,
 ): Promise<Proposal> {
   const facts = await factsOf(sessions)
   const planned = planFrom(wish, facts)
@@ -72,12 +79,13 @@ export async function survey(
   if (hasErrors(findings)) return { findings, plans: [], ops: new Map(), steps: [] }
   const { plans } = planned
   using around = await look(plans)
-  const [ops, members] = await Promise.all([opsOf(plans, sessions), around.members()])
+  const [found, members] = await Promise.all([opsOf(plans, sessions), around.members()])
+  const ops = new Map([...found].filter(([host]) => limit?.has(host) ?? true))
   const { cluster } = wish
   const rolled = rollout({
     plans,
     ops,
-    live: liveOf(plans, ops, members),
+    live: liveOf(plans, found, members),
     unreachable: cluster.spec.hosts.map(({ name }) => name).filter((name) => !sessions.has(name)),
     maxUnavailable: cluster.spec.rollout.maxUnavailable,
     kubeletBefore: new Map(),

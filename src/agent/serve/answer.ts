@@ -59,7 +59,7 @@ async function respond(
     case 'diff':
       return { type: 'diff', ...(await work.diff(ask.plan)) }
     case 'claim':
-      await claims.take(ask.claim, ask.force)
+      await claims.take(ask.claim, ask.force, runs.busy)
       return { type: 'claimed', claim: ask.claim }
     case 'release':
       await claims.release(ask.claim)

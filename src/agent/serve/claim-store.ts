@@ -48,8 +48,9 @@ export class ClaimStore {
     return this.#held
   }
 
-  async take(asked: Claim, force: boolean): Promise<void> {
-    const decision = decideClaim(this.#held, asked, force, this.#now())
+  /** `busy`: the host is at work for whoever holds it now. */
+  async take(asked: Claim, force: boolean, busy: boolean): Promise<void> {
+    const decision = decideClaim(this.#held, asked, force, this.#now(), busy)
     if (decision.verdict === 'refused') throw refusal(decision.reason, decision.held)
     await this.#keep(decision.held)
   }

@@ -16,8 +16,15 @@ test.each<[string, HeldClaim | undefined, string, number, boolean, string]>([
   ['its holder was silent for a moment', { ...held, heard: now - silence }, 'bob', 4, false, 'held'],
   ['a holder of long ago wakes up', held, 'bob', 2, true, 'outdated'],
 ])('when %s', (_, before, holder, generation, force, verdict) => {
-  const decision = decideClaim(before, { holder, generation }, force, now)
+  const decision = decideClaim(before, { holder, generation }, force, now, false)
   expect(decision.verdict === 'granted' ? 'granted' : decision.reason).toBe(verdict)
+})
+
+test('a holder for whom the host is at work is not gone, however silent', () => {
+  const silent = { ...held, heard: 0 }
+  const bob = { holder: 'bob', generation: 4 }
+  expect(decideClaim(silent, bob, false, now, true).verdict).toBe('refused')
+  expect(decideClaim(silent, bob, true, now, true).verdict).toBe('granted')
 })
 
 test('only the very claim that was granted is carried', () => {

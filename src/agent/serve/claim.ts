@@ -25,13 +25,15 @@ export function decideClaim(
   { holder, generation }: Claim,
   force: boolean,
   now: number,
+  /** Whether the host is at work for the holder: then it need not be heard of. */
+  busy: boolean,
 ): ClaimDecision {
   const granted = { holder, generation, heard: now, released: false }
   if (held === undefined) return { verdict: 'granted', held: granted }
   if (generation < held.generation) return { verdict: 'refused', reason: 'outdated', held }
   if (held.holder === holder) return { verdict: 'granted', held: granted }
   if (generation === held.generation) return { verdict: 'refused', reason: 'held', held }
-  const gone = held.released || now - held.heard > silence
+  const gone = held.released || (!busy && now - held.heard > silence)
   return gone || force ? { verdict: 'granted', held: granted } : { verdict: 'refused', reason: 'held', held }
 }
 

@@ -84,6 +84,11 @@ export class Runs {
     }
   }
 
+  /** Whether something runs, or waits for its turn. */
+  get busy(): boolean {
+    return this.#active.size > 0
+  }
+
   /** Ends what runs at its next safe point, and waits for it. */
   async stop(): Promise<void> {
     this.#stopping.abort()

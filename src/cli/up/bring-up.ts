@@ -6,6 +6,7 @@ import { type Tell, toldAside } from '../../lifecycle/stream.ts'
 import type { Surroundings, SurroundingsOptions } from '../../lifecycle/surroundings.ts'
 import { type Proposal, survey, type Wish } from '../../lifecycle/survey.ts'
 import { type Context, exitCodes, type Invocation } from '../command.ts'
+import { limitHosts } from '../limit.ts'
 import { holderName, isAlive, isGone } from '../holder.ts'
 import { proposalText } from '../plan/text.ts'
 import type { ReportedRun, Verdict } from '../reported-run.ts'
@@ -51,14 +52,17 @@ export async function bringUp(scene: UpScene): Promise<Verdict> {
   return done(crew, 'done')
 }
 
-async function propose({ context, wish, crew, flags, run, look }: UpScene): Promise<Proposal> {
+async function propose({ context, wish, crew, flags, run, look, options }: UpScene): Promise<Proposal> {
   const { signal } = context
   const hosts = [...crew.sessions.keys()]
   return toldAside(
     { tell: run.tell, signal },
     { step: 'look', title: 'look at what is there', hosts },
     async () =>
-      survey(wish, crew.sessions, async (plans) => look(plans, viewOf(wish, context)), flags.ignore),
+      survey(wish, crew.sessions, async (plans) => look(plans, viewOf(wish, context)), {
+        ignored: flags.ignore,
+        limit: options.limit && new Set(limitHosts(wish.cluster, options.limit).map(({ name }) => name)),
+      }),
   )
 }
 

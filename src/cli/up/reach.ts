@@ -7,7 +7,6 @@ import type { Host } from '../../spec/host.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import type { Context, Invocation } from '../command.ts'
 import { openWays } from '../hosts.ts'
-import { limitHosts } from '../limit.ts'
 import { saveIdentity } from '../load-identity.ts'
 import type { ReportedRun } from '../reported-run.ts'
 import { listed } from '../words.ts'
@@ -50,7 +49,7 @@ export async function reach(
     ways.close()
   }
   try {
-    const hosts = limitHosts(cluster, options.limit)
+    const { hosts } = cluster.spec
     const names = hosts.map(({ name }) => name)
     const crew = await toldAside(
       { tell, signal },
