@@ -22,6 +22,16 @@ export default defineConfig({
           hookTimeout: 300_000,
         },
       },
+      {
+        test: {
+          name: 'full',
+          include: ['test/full/**/*.test.ts'],
+          // What takes too long for every change.
+          fileParallelism: false,
+          testTimeout: 600_000,
+          hookTimeout: 300_000,
+        },
+      },
     ],
   },
 })

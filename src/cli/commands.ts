@@ -33,6 +33,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/up.ts')).up,
   },
   {
+    name: 'kubeconfig',
+    aliases: [],
+    summary: 'print what kubectl needs to be an administrator, for a day',
+    load: async () => (await import('./commands/kubeconfig.ts')).kubeconfig,
+  },
+  {
     name: 'schema',
     aliases: [],
     summary: 'print the JSON Schema of cluster.yml, for editors',

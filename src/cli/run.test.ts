@@ -18,6 +18,7 @@ test('alone it says what it is, and how to begin', async () => {
       lock        pin every file that the cluster is made of, by its digest
       plan        say what would be done on each host, and in which order; do nothing
       up          make the hosts a cluster, or bring it to what cluster.yml says now
+      kubeconfig  print what kubectl needs to be an administrator, for a day
       schema      print the JSON Schema of cluster.yml, for editors
       completion  print a script that completes commands in your shell
       version     say which hyperkube this is

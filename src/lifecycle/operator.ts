@@ -22,16 +22,24 @@ export async function operatorCredentials(
   now: Date,
 ): Promise<{ readonly kubernetes: OperatorCredentials; readonly etcd: OperatorCredentials }> {
   return {
-    kubernetes: await credentials(authorities.kubernetes, `hyperkube:${who}`, ['system:masters'], now),
-    etcd: await credentials(authorities.etcd, `hyperkube:${who}`, [], now),
+    kubernetes: await credentialsFor(
+      authorities.kubernetes,
+      `hyperkube:${who}`,
+      ['system:masters'],
+      now,
+      lifetime,
+    ),
+    etcd: await credentialsFor(authorities.etcd, `hyperkube:${who}`, [], now, lifetime),
   }
 }
 
-async function credentials(
+/** A key and a certificate for it, for somebody who asks an authority. */
+export async function credentialsFor(
   authority: Authority,
   commonName: string,
   organizations: readonly string[],
   now: Date,
+  lifetimeOf: number,
 ): Promise<OperatorCredentials> {
   const subject = { commonName, organizations }
   const names = { dns: [], ip: [] }
@@ -39,7 +47,7 @@ async function credentials(
   const certificate = await signRequest(
     authority,
     request,
-    { subject, names, usages: ['client'], lifetime },
+    { subject, names, usages: ['client'], lifetime: lifetimeOf },
     now,
   )
   return { certificate, privateKey }

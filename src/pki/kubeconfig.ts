@@ -35,6 +35,44 @@ export function kubeconfig(access: Access, files: CredentialFiles): object {
   )
 }
 
+/** A place where the same cluster answers. */
+export interface Entrance {
+  readonly name: string
+  /** https://HOST:PORT. */
+  readonly server: string
+}
+
+/**
+ * For a person, for a cluster with several entrances: a context for each, the first of them current. With one away,
+ * `kubectl config use-context` goes to another.
+ */
+export function personalKubeconfig(
+  user: string,
+  entrances: readonly Entrance[],
+  { authority, certificate, privateKey }: Credentials,
+): Secret {
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: entrances.map(({ name, server }) => ({
+      name,
+      cluster: { server, 'certificate-authority-data': base64(authority) },
+    })),
+    users: [
+      {
+        name: user,
+        user: {
+          'client-certificate-data': base64(certificate),
+          'client-key-data': base64(privateKey.reveal()),
+        },
+      },
+    ],
+    contexts: entrances.map(({ name }) => ({ name, context: { cluster: name, user } })),
+    'current-context': entrances[0]?.name ?? '',
+  }
+  return new Secret(`kubeconfig of ${user}`, stringify(config, { lineWidth: 0 }))
+}
+
 /** For a person: one file with all in it, and therefore a secret. */
 export function embeddedKubeconfig(access: Access, credentials: Credentials): Secret {
   const config = document(

@@ -1,0 +1,51 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { hyperkube } from '../in-memory.ts'
+
+const text = readFileSync(join(import.meta.dirname, '../../../examples/high-availability.yml'), 'utf8')
+const document = z.looseObject({
+  'current-context': z.string(),
+  clusters: z.array(z.object({ name: z.string(), cluster: z.looseObject({ server: z.string() }) })),
+  users: z.array(z.object({ user: z.looseObject({ 'client-certificate-data': z.base64() }) })),
+})
+
+let files: Readonly<Record<string, string>>
+beforeAll(async () => {
+  files = Object.fromEntries((await hyperkube('init', { 'cluster.yml': text })).files)
+})
+
+async function made(words: string) {
+  const { stdout, code } = await hyperkube(words, files)
+  expect(code).toBe(0)
+  const config = document.parse(parse(stdout))
+  const [first] = config.users
+  const pem = Buffer.from(first?.user['client-certificate-data'] ?? '', 'base64')
+  return { config, certificate: new X509Certificate(pem) }
+}
+
+test('has a way in for people, and one through each control plane', async () => {
+  const { config, certificate } = await made('kubeconfig')
+  expect(config.clusters.map(({ name, cluster }) => [name, cluster.server])).toEqual([
+    ['production', 'https://k8s.example.com:6443'],
+    ['production-cp1', 'https://192.168.1.11:6443'],
+    ['production-cp2', 'https://192.168.1.12:6443'],
+    ['production-cp3', 'https://192.168.1.13:6443'],
+  ])
+  expect(config['current-context']).toBe('production')
+  expect(certificate.subject).toBe('O=hyperkube:admins\nCN=me@here')
+  expect(certificate.validToDate).toEqual(new Date('2026-11-16T12:00:00Z'))
+})
+
+test('is good for as long as is asked, and past all roles only when that is asked', async () => {
+  const { certificate } = await made('kubeconfig --for 1h --break-glass')
+  expect(certificate.subject).toBe('O=system:masters\nCN=me@here')
+  expect(certificate.validToDate).toEqual(new Date('2026-11-15T13:00:00Z'))
+})
+
+test('a time that is none is a matter of the command line', async () => {
+  expect((await hyperkube('kubeconfig --for 5', files)).code).toBe(2)
+})

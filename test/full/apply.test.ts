@@ -1,0 +1,447 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { cacheDirectory } from '../../lab/cache.ts'
+import { fetchScript, imageFetch, testImage } from '../../lab/cluster/artifacts.ts'
+import { importImages } from '../../lab/cluster/import-images.ts'
+import { KubeApi } from '../../lab/cluster/kube-api.ts'
+import { kubernetesVersions, selectParts } from '../../lab/engine/parts.ts'
+import type { Host } from '../../lab/hosts/host.ts'
+import type { Lab } from '../../lab/hosts/lab.ts'
+import { openMirror } from '../../lab/mirror/open.ts'
+import type { Mirror } from '../../lab/mirror/server.ts'
+import { silentReport } from '../../lab/report.ts'
+import type { ComponentPlan } from '../../src/contract/component-plan.ts'
+import type { NodePlan } from '../../src/contract/node-plan.ts'
+import { stages } from '../../src/contract/stage.ts'
+import type { Identity } from '../../src/identity/identity.ts'
+import { duration } from '../../src/kit/duration.ts'
+import { until } from '../../src/kit/until.ts'
+import { clientOf } from '../support/admin.ts'
+import { AppliedHost, callsOf, doneOps, failureOf } from '../support/applied-host.ts'
+import { freshLab } from '../support/lab.ts'
+import { plannedCluster } from '../support/planned-cluster.ts'
+
+const [kubernetes] = kubernetesVersions
+
+let lab: Lab
+let mirror: Mirror
+let host: Host
+let hands: AppliedHost
+let identity: Identity
+let plan: NodePlan
+let before: Snapshot
+let callsFromNothing = 0
+
+beforeAll(async () => {
+  lab = await freshLab('apply')
+  mirror = await openMirror(lab, {
+    parts: selectParts(),
+    cache: cacheDirectory(),
+    report: silentReport,
+    port: 0,
+  })
+  const [first] = await lab.up(['cp1'], { disk: 'loop', diskGigabytes: 8 })
+  if (first === undefined) throw new Error('no host came up')
+  host = first
+  const planned = await plannedCluster(kubernetes.slice(1), mirror.address, [
+    { host, roles: ['control-plane', 'worker'] },
+  ])
+  const [only] = planned.plans
+  if (only === undefined) throw new Error('nothing was planned')
+  identity = planned.identity
+  plan = withoutOurs(only)
+  hands = await AppliedHost.equip(host, identity)
+  await standIn()
+  before = await snapshot()
+})
+afterAll(async () => {
+  try {
+    await mirror.close()
+  } finally {
+    await lab.down()
+  }
+})
+
+/** Without hyperkube's own two services, which have suites of their own. */
+function withoutOurs(whole: NodePlan): NodePlan {
+  const components = whole.components
+    .filter(({ name }) => name !== 'apiserver-proxy')
+    .map((component): ComponentPlan => {
+      const artifacts = component.artifacts.map((one) =>
+        one.from === 'url' ? one : { ...one, version: '0.0.0' },
+      )
+      return component.name === 'hyperkube-agent'
+        ? { ...component, artifacts, service: undefined }
+        : component
+    })
+  return { ...whole, components }
+}
+
+function services(): string[] {
+  return plan.components.flatMap(({ service }) => service?.name ?? [])
+}
+
+test('what holds of the edges in memory holds of the real ones', async () => {
+  const lines = await hands.contract()
+  expect(failureOf(lines)).toBeUndefined()
+  expect(lines.filter(({ passed }) => passed !== undefined)).toHaveLength(4)
+})
+
+test('a whole node comes up, stage by stage', { timeout: 600_000 }, async () => {
+  const times: string[] = []
+  for (const through of stages) {
+    const started = performance.now()
+    const lines = await hands.apply(plan, { through })
+    expect(failureOf(lines)).toBeUndefined()
+    callsFromNothing += callsOf(lines) ?? 0
+    times.push(`${through} ${duration(performance.now() - started)} for ${doneOps(lines).length} ops`)
+    if (through === 'api') await grantFlannel()
+    if (through === 'node') await importPause()
+  }
+  process.stderr.write(`apply: ${times.join(', ')}\n`)
+  for (const name of services()) expect(await property(name, 'ActiveState')).toBe('active')
+  await until('cp1 to be Ready', isReady, { within: 90_000 })
+})
+
+test('a pod runs, in the network that was derived', async () => {
+  await runPod()
+  expect((await host.exec(['ip', '-o', 'link', 'show', 'cni0'])).stdout).toContain('cni0')
+})
+
+test('nothing is left to do', async () => {
+  const started = performance.now()
+  expect(await hands.diff(plan)).toEqual({ ops: [], findings: [] })
+  process.stderr.write(
+    `diff of ${plan.components.length} components: ${duration(performance.now() - started)}\n`,
+  )
+  expect(doneOps(await hands.apply(plan))).toEqual([])
+})
+
+test('no secret is in the ledger or the journal', async () => {
+  const keys = identity.authorities.kubernetes.privateKey.revealText().split('\n').slice(1, 3)
+  const { stdout } = await host.script('cat /var/lib/hyperkube/agent/*.*json')
+  expect(stdout).toContain('kube-apiserver.service')
+  for (const line of keys) expect(stdout).not.toContain(line)
+  expect(stdout).not.toContain('PRIVATE KEY')
+})
+
+/** What somebody does by hand, what is said of it, and what is done about it. */
+const drifts: readonly (readonly [by: string, says: string, mends: readonly string[]])[] = [
+  [
+    'echo "# by hand" >> /etc/hyperkube/kube-scheduler/kubeconfig',
+    'its content is another one',
+    ['change file /etc/hyperkube/kube-scheduler/kubeconfig', 'restart service kube-scheduler.service'],
+  ],
+  [
+    'chmod 666 /etc/hyperkube/etcd/birth.env',
+    'its mode is 0666',
+    ['change file /etc/hyperkube/etcd/birth.env'],
+  ],
+  [
+    'echo x > /etc/hyperkube/agent/etcd-ca.key',
+    'its content is another one',
+    ['change file /etc/hyperkube/agent/etcd-ca.key'],
+  ],
+  ['rm /etc/crictl.yaml', 'it is gone', ['create file /etc/crictl.yaml']],
+  ['chown daemon: /etc/hyperkube/kubelet', 'not to root', ['change directory /etc/hyperkube/kubelet']],
+  ['touch /etc/hyperkube/kubelet/stray', 'no component', ['remove file /etc/hyperkube/kubelet/stray']],
+  ['mkdir -p /opt/hyperkube/old/deep', 'no component', ['remove directory /opt/hyperkube/old']],
+  [
+    'rm /etc/hyperkube/kube-proxy/client.key',
+    'its key is missing',
+    ['change certificate /etc/hyperkube/kube-proxy/client.crt'],
+  ],
+  [
+    'echo {} > /etc/cni/net.d/10-flannel.conflist',
+    'its content is another one',
+    ['change derived-file /etc/cni/net.d/10-flannel.conflist'],
+  ],
+  ['sysctl -qw net.ipv4.ip_forward=0', 'it is 0, not 1', ['change sysctl net.ipv4.ip_forward']],
+  [
+    'systemctl stop kube-controller-manager',
+    'does not run',
+    ['start service kube-controller-manager.service'],
+  ],
+  ['systemctl disable -q kube-proxy', 'does not run', ['start service kube-proxy.service']],
+  [
+    'echo "# by hand" >> /etc/systemd/system/flanneld.service',
+    'its content is another one',
+    ['change service flanneld.service', 'restart service flanneld.service'],
+  ],
+  [
+    'echo x | tee -a /opt/hyperkube/crictl-*/crictl >/dev/null',
+    'the content of crictl is another one',
+    ['change artifact', 'restart service containerd.service'],
+  ],
+]
+
+test(
+  'what is changed by hand is found and mended, and nothing else is touched',
+  { timeout: 300_000 },
+  async () => {
+    const started = await startTimes()
+    await host.script(drifts.map(([by]) => by).join('\n'))
+    const { findings } = await hands.diff(plan)
+    for (const [by, says] of drifts) {
+      expect(
+        findings.some(({ message }) => message.includes(says)),
+        `${by}: ${JSON.stringify(findings)}`,
+      ).toBe(true)
+    }
+    expect(findings).toHaveLength(drifts.length)
+    const lines = await hands.apply(plan)
+    expect(failureOf(lines)).toBeUndefined()
+    const expected = drifts.flatMap(([, , mends]) => mends).toSorted()
+    expect(
+      doneOps(lines)
+        .map((line) => line.replace(/ crictl-.*/, ''))
+        .toSorted(),
+    ).toEqual(expected)
+    const now = await startTimes()
+    const restarted = services().filter((name) => now.get(name) !== started.get(name))
+    expect(restarted.toSorted()).toEqual([
+      'containerd.service',
+      'flanneld.service',
+      'kube-controller-manager.service',
+      'kube-scheduler.service',
+    ])
+    expect(await hands.diff(plan)).toEqual({ ops: [], findings: [] })
+  },
+)
+
+test('other bytes than those of the lock are refused before anything is done', async () => {
+  const [wrong] = plan.components
+    .flatMap(({ artifacts }) => artifacts)
+    .flatMap((one) => (one.from === 'url' ? [one] : []))
+  if (wrong === undefined) throw new Error('there is no download')
+  const other = {
+    ...wrong,
+    version: '9.9.9',
+    sha256: 'a'.repeat(64),
+    directory: '/opt/hyperkube/wrong-9.9.9',
+  }
+  const changed: NodePlan = {
+    ...plan,
+    components: plan.components.map((component) =>
+      component.name === 'host' ? { ...component, artifacts: [other], sysctls: {} } : component,
+    ),
+  }
+  const failure = failureOf(await hands.apply(changed))
+  expect(failure).toMatchObject({ code: 'APPLY_WRONG_DIGEST' })
+  expect(failure?.message).toContain(wrong.url)
+  expect(await hands.diff(plan)).toEqual({ ops: [], findings: [] })
+  expect((await host.script('ls -A /opt/hyperkube')).stdout).not.toContain('.hyperkube')
+})
+
+test('a reset leaves the host as it was', { timeout: 300_000 }, async () => {
+  const started = performance.now()
+  const lines = await hands.reset()
+  expect(failureOf(lines)).toBeUndefined()
+  process.stderr.write(`reset: ${duration(performance.now() - started)}\n`)
+  const { report } = lines.find((line) => line.report !== undefined) ?? {}
+  const removed = new Map(report?.map(({ step, removed: what }) => [step, what.join(' ')]))
+  expect(removed.get('containers')).toContain('processes')
+  expect(removed.get('links')).toContain('cni0')
+  expect(removed.get('links')).toContain('flannel.')
+  expect(removed.get('tables of nftables')).toContain('kube-proxy')
+  expect(removed.get('data')).toContain('/var/lib/etcd')
+  expect(await snapshot()).toEqual(before)
+})
+
+test('a full disk is told, and once there is room all goes on', { timeout: 300_000 }, async () => {
+  await host.fillDisk()
+  try {
+    expect(failureOf(await hands.apply(plan, { through: 'prepare' }))).toMatchObject({
+      code: 'APPLY_DISK_FULL',
+    })
+  } finally {
+    await host.emptyDisk()
+  }
+  expect(failureOf(await hands.apply(plan, { through: 'prepare' }))).toBeUndefined()
+})
+
+test('a port that is taken is told in the words of who needs it', { timeout: 300_000 }, async () => {
+  await host.script(`systemd-run --quiet --unit=taken socat TCP-LISTEN:2380,bind=${host.address} STDOUT`)
+  const failure = failureOf(await hands.apply(plan, { through: 'etcd' }))
+  await host.script('systemctl stop taken; systemctl reset-failed taken 2>/dev/null || true')
+  expect(failure).toMatchObject({
+    code: 'SERVICE_FAILED',
+    hint: 'on the host: journalctl -u etcd.service -e',
+  })
+  expect(failure?.message).toMatch(/^cp1\/etcd: etcd\.service does not come up \(.*it has ended \d+ times/)
+  expect(failure?.message).toContain('address already in use')
+  expect(failureOf(await hands.apply(plan, { through: 'etcd' }))).toBeUndefined()
+  expect(failureOf(await hands.reset())).toBeUndefined()
+})
+
+test('killed at any point, the next run goes on, and a killed reset too', { timeout: 900_000 }, async () => {
+  const points = Array.from({ length: 5 }, () => 50 + Math.floor(Math.random() * 350))
+  process.stderr.write(`killed at calls ${points.join(', ')} of ${callsFromNothing}\n`)
+  for (const dieAt of points) {
+    const lines = await hands.apply(plan, { through: 'controllers', dieAt })
+    expect(failureOf(lines)).toBeUndefined()
+    expect(callsOf(lines)).toBeUndefined()
+  }
+  await bringUp()
+  await runPod()
+  expect(callsOf(await hands.reset({ dieAt: 50 + Math.floor(Math.random() * 250) }))).toBeUndefined()
+  expect(failureOf(await hands.reset())).toBeUndefined()
+  expect(await snapshot()).toEqual(before)
+})
+
+test('after a power cut the next run goes on', { timeout: 900_000 }, async () => {
+  const cut = hands.apply(plan, { through: 'controllers' }).catch(() => [])
+  await until(
+    'the first program to be there',
+    async () => (await host.script('ls /opt/hyperkube')).stdout.includes('etcd'),
+    {
+      within: 60_000,
+      every: 20,
+    },
+  )
+  await host.powerCut()
+  expect(callsOf(await cut)).toBeUndefined()
+  await lab.start('cp1')
+  await standIn()
+  await bringUp()
+})
+
+/** From whatever is there to a node that is Ready, and nothing left to do. */
+async function bringUp(): Promise<void> {
+  for (const through of ['api', 'node', 'network'] as const) {
+    expect(failureOf(await hands.apply(plan, { through }))).toBeUndefined()
+    if (through === 'api') await grantFlannel()
+    if (through === 'node') await importPause()
+  }
+  expect(await hands.diff(plan)).toEqual({ ops: [], findings: [] })
+  await until('cp1 to be Ready', isReady, { within: 90_000 })
+}
+
+/** socat stands where the proxy will be. */
+async function standIn(): Promise<void> {
+  await host.script(
+    'systemd-run --quiet --unit=proxy socat TCP-LISTEN:6444,fork,reuseaddr,bind=127.0.0.1 TCP:127.0.0.1:6443',
+  )
+}
+
+interface Snapshot {
+  readonly files: readonly string[]
+  readonly users: string
+  readonly units: string
+  readonly links: string
+  readonly tables: string
+  readonly chains: string
+  readonly settings: string
+  readonly mounts: string
+}
+
+/** Everything on the host but what belongs to whoever looks: logs, caches, and copies of lists of users. */
+async function snapshot(): Promise<Snapshot> {
+  const of = async (script: string): Promise<string> => (await host.script(script)).stdout
+  const files = await of(
+    `find / /var/lib/etcd /var/lib/kubelet /var/lib/containerd -xdev \\( -path /var/log/journal -o -path /tmp -o -path /var/tmp -o -path /root \\) -prune -o ! -name 'passwd*' ! -name 'group*' ! -name '*shadow*' ! -name '.pwd.lock' ! -path '/etc/sub?id*' ! -path '/var/log/*tmp' ! -path /var/log/lastlog ! -path /var/log/faillog -printf '%p %u:%g %m %y\\n' | sort -u`,
+  )
+  return {
+    // containerd gives its directory another mode, and here that is a mount, which stays.
+    files: files.split('\n').filter((line) => !line.startsWith('/var/lib/containerd ')),
+    users: await of('cut -d: -f1 /etc/passwd; cut -d: -f1 /etc/group'),
+    units: await of(
+      'systemctl list-unit-files --no-legend --plain; systemctl list-units --all --no-legend --plain --type=service,slice,mount | cut -d" " -f1 | grep -Ev "^(user|session)" | sort',
+    ),
+    links: await of('ip -o link | cut -d: -f2 | sort; ip route'),
+    tables: await of('nft list tables'),
+    chains: await of('nft list ruleset'),
+    settings: await of('sysctl net.ipv4.ip_forward'),
+    mounts: await of("cut -d' ' -f5 /proc/self/mountinfo | grep -v '^/run/user' | sort"),
+  }
+}
+
+async function property(name: string, which: string): Promise<string> {
+  return (await host.exec(['systemctl', 'show', `--property=${which}`, '--value', name])).stdout.trim()
+}
+
+async function startTimes(): Promise<ReadonlyMap<string, string>> {
+  const times = services().map(
+    async (name) => [name, await property(name, 'ExecMainStartTimestampMonotonic')] as const,
+  )
+  return new Map(await Promise.all(times))
+}
+
+async function api<T>(use: (client: KubeApi) => Promise<T>): Promise<T> {
+  const client = new KubeApi(
+    `https://${host.address}:6443`,
+    await clientOf(identity, 'kubernetes', 'test', ['system:masters']),
+  )
+  try {
+    return await use(client)
+  } finally {
+    client.close()
+  }
+}
+
+/** What `up` does for it. */
+async function grantFlannel(): Promise<void> {
+  const group = '/apis/rbac.authorization.k8s.io/v1'
+  const apiVersion = 'rbac.authorization.k8s.io/v1'
+  const metadata = { name: 'flannel' }
+  const rules = [
+    { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
+  ]
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'flannel' }
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'hyperkube:flannel' }]
+  await until(
+    'the rights of flannel',
+    async () =>
+      api(async (client) => {
+        await client.ensure(`${group}/clusterroles`, { apiVersion, kind: 'ClusterRole', metadata, rules })
+        await client.ensure(`${group}/clusterrolebindings`, {
+          apiVersion,
+          kind: 'ClusterRoleBinding',
+          metadata,
+          roleRef,
+          subjects,
+        })
+        return true
+      }),
+    { within: 60_000, every: 500 },
+  )
+}
+
+async function importPause(): Promise<void> {
+  const images = [...plan.components.flatMap((component) => component.images), testImage]
+  await host.script(fetchScript({ mirror: mirror.address, digests: new Map() }, images.map(imageFetch)))
+  const runtime = plan.components
+    .flatMap(({ artifacts }) => artifacts)
+    .find(({ name }) => name === 'containerd')
+  await host.script(`PATH=$PATH:${runtime?.directory}\n${importImages}\nrm -r /var/lib/lab-images`)
+}
+
+async function isReady(): Promise<boolean> {
+  const { items } = await api(async (client) =>
+    client.get<{ items: { status: { conditions: { type: string; status: string }[] } }[] }>('/api/v1/nodes'),
+  )
+  return items.some(({ status }) =>
+    status.conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+  )
+}
+
+async function runPod(): Promise<void> {
+  const path = '/api/v1/namespaces/default'
+  await until(
+    'the default service account',
+    async () => api(async (client) => client.get(`${path}/serviceaccounts/default`).then(() => true)),
+    { within: 60_000, every: 500 },
+  )
+  const container = { name: 'main', image: testImage, args: ['pause'], imagePullPolicy: 'Never' }
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one' }, spec: { containers: [container] } }
+  await api(async (client) => client.create(`${path}/pods`, pod))
+  await until(
+    'the pod to run',
+    async () =>
+      api(
+        async (client) =>
+          (await client.get<{ status: { phase: string } }>(`${path}/pods/one`)).status.phase === 'Running',
+      ),
+    { within: 90_000, every: 500 },
+  )
+}
