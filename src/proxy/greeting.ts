@@ -52,8 +52,7 @@ export class Greeting implements Guest {
     }
     const clientEnded = (): void => this.#settle('answered')
     const clientGone = (): void => this.#settle('gone')
-    // A server may end what it finds idle.
-    const serverGone = (): void => this.#settle(said.length === 0 ? 'gone' : 'elsewhere')
+    const serverGone = (): void => this.#settle('elsewhere')
 
     this.#settle = (outcome) => {
       client.off('data', clientSpoke).off('end', clientEnded).off('close', clientGone).pause()

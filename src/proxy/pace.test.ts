@@ -9,7 +9,7 @@ const once = observe(well, { kind: 'silent', reason: '' }, 0, 0)
 const unwell = observe(once, { kind: 'silent', reason: '' }, 0, 0)
 const idle: Dealings = { lastAsked: 10_000, asking: 0, took: 5, waitingSince: undefined }
 
-const [usual, hurried] = [{ within: 1000 }, { within: 600 }]
+const [usual, hurried] = [{ within: 1000 }, { within: 800 }]
 
 test.each([
   ['at once when it never was', unknown, { ...idle, lastAsked: undefined }, 0, usual],

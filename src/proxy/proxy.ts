@@ -117,11 +117,14 @@ export class Proxy {
   }
 
   async #ask(server: Server, now: number, within: number): Promise<void> {
-    if (this.#trust === undefined) return
+    const trust = this.#trust
+    if (trust === undefined) return
     server.lastAsked = now
     server.asking++
-    const seen = await ask(this.#trust, server.name, server.introduced, within)
+    const seen = await ask(trust, server.name, server.introduced, within)
     server.asking--
+    // Cut off by ourselves, when we began to trust others.
+    if (trust !== this.#trust) return
     if (seen.kind === 'ready') server.took = usualTime(server.took, performance.now() - now)
     // Who does not tell everybody may tell us. Not at once: one that has just begun tells nobody.
     server.unclear = seen.kind === 'unclear' ? server.unclear + 1 : 0

@@ -44,6 +44,21 @@ test('what one side says arrives at the other, and so does its end', async () =>
   expect(await text(socket)).toBe('heard one two')
 })
 
+test('when one side is cut off, so is the other', async () => {
+  const served = Promise.withResolvers<Socket>()
+  const name = await bed.plainServer(served.resolve)
+  const proxy = await bed.proxy(plain(name))
+  const client = clientOf(proxy)
+  client.write('word')
+  const server = await served.promise
+  const cut = new Promise((resolve) => server.once('close', resolve))
+  client.resetAndDestroy()
+  server.resume().on('end', () => server.end())
+  await cut
+  await until('all to be over', async () => proxy.status().connections === 0, { within: 10_000, every: 5 })
+  expect(proxy.status().unserved).toBe(0)
+})
+
 test('a client that does not read holds its server back', async () => {
   let sent = 0
   const chunk = Buffer.alloc(65_536)

@@ -32,7 +32,7 @@ export const usualTiming: Timing = {
   askEvery: 1000,
   askWithin: 1000,
   hurryEvery: 100,
-  hurryWithin: 600,
+  hurryWithin: 800,
   settle: 5000,
   calm: 3000,
   spread: 8000,

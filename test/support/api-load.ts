@@ -80,7 +80,8 @@ export class ApiLoad {
     this.#ways = [multiplexed, kept, multiplexed, kept, multiplexed, kept, multiplexed, kept, fresh]
   }
 
-  static readonly names = ['load-0', 'load-1', 'load-2', 'load-3']
+  /** Many: what is written to one object waits for its turn, and that would be another test. */
+  static readonly names = Array.from({ length: 50 }, (_, index) => `load-${index}`)
 
   start(): void {
     const started = performance.now()
@@ -124,7 +125,7 @@ export class ApiLoad {
 
   #one(number: number): void {
     const way = this.#ways[number % this.#ways.length]
-    const name = ApiLoad.names[number % ApiLoad.names.length]
+    const name = ApiLoad.names[Math.floor(number / 8) % ApiLoad.names.length]
     if (way === undefined) return
     this.#sent++
     const done: Promise<void> = this.#request(way, `${collection}/${name}`, number)
