@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { memberListAnswer } from './answers.ts'
 import { memberAddLearner, memberPromote, memberRemove, moveLeader } from './changes.ts'
@@ -6,6 +7,8 @@ import { type FakeEtcd, fakeEtcd } from './fake-etcd.ts'
 import { observationOf } from './fixtures.ts'
 import type { Observation } from './member.ts'
 import { observe } from './observe.ts'
+import { HyperkubeError } from '../kit/errors.ts'
+import type { Dial } from '../kit/tunnel-agent.ts'
 import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
 import { testServer } from '../kit/test-server.ts'
 
@@ -72,6 +75,26 @@ describe('an observation', () => {
 test('a server that is not of our etcd is told from one that is away', async () => {
   const server = stack.use(await testServer(await testAuthority(), () => ({ json: {} })))
   await expect(clientOf(server.url).members()).rejects.toMatchObject({ code: 'ETCD_UNTRUSTED' })
+})
+
+test('by a way of the caller’s the next member is asked when nobody listens at the first', async () => {
+  const etcd = await fakeEtcd(authority, stack, { id: 'a' })
+  const endpoints = ['https://10.255.255.1:2379', ...etcd.servers.map(({ url }) => url)]
+  const dialled: string[] = []
+  const dial: Dial = async (host, port) => {
+    dialled.push(host)
+    if (host !== '127.0.0.1') throw new HyperkubeError('SSH_DIAL_REFUSED', 'nothing listens there')
+    return connect({ host, port })
+  }
+  const { certificate, client: credentials } = authority
+  const { signal } = new AbortController()
+  const client = stack.use(new EtcdClient({ endpoints, authority: certificate, credentials, signal, dial }))
+  expect((await client.members()).members.map(({ id }) => id)).toEqual(['a'])
+  expect(dialled).toEqual(['10.255.255.1', '127.0.0.1'])
+  expect(await client.health('https://10.255.255.1:2379')).toMatchObject({
+    ready: false,
+    reason: expect.stringMatching(/: no connection$/),
+  })
 })
 
 test('an abort ends it with its own reason', async () => {

@@ -4,6 +4,7 @@ import type { Credentials, Pem } from '../kit/credentials.ts'
 import { EtcdError } from './etcd-error.ts'
 import { type CallOptions, Gateway } from './gateway.ts'
 import { healthOf } from './health-page.ts'
+import type { Dial } from '../kit/tunnel-agent.ts'
 import type { Alarm, MemberHealth, MemberList, MemberStatus } from './member.ts'
 
 export interface EtcdClientOptions {
@@ -13,6 +14,8 @@ export interface EtcdClientOptions {
   readonly credentials: Omit<Credentials, 'authority'>
   /** Ends all that the client does. */
   readonly signal: AbortSignal
+  /** How members are reached, where not directly. */
+  readonly dial?: Dial | undefined
 }
 
 export interface MembersOptions extends CallOptions {
@@ -25,10 +28,10 @@ export class EtcdClient implements Disposable {
   readonly #gateway: Gateway
   #endpoints: readonly string[]
 
-  constructor({ endpoints, authority, credentials, signal }: EtcdClientOptions) {
+  constructor({ endpoints, authority, credentials, signal, dial }: EtcdClientOptions) {
     // Paths begin with a slash.
     this.#endpoints = endpoints.map((url) => url.replace(/\/+$/, ''))
-    this.#gateway = new Gateway({ authority, ...credentials }, signal)
+    this.#gateway = new Gateway({ authority, ...credentials }, signal, dial)
   }
 
   async members({ unconfirmed = false, ...options }: MembersOptions = {}): Promise<MemberList> {

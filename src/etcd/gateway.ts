@@ -1,8 +1,9 @@
-import { Agent } from 'node:https'
+import type { Agent } from 'node:https'
 import type { z } from 'zod'
 import { type Credentials, LiveCredentials } from '../kit/credentials.ts'
 import { EtcdError, jsonOf, refused, unanswered } from './etcd-error.ts'
 import { ask, NoAnswer, type Patience, readText } from '../kit/exchange.ts'
+import { agentOver, type Dial } from '../kit/tunnel-agent.ts'
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
@@ -24,11 +25,12 @@ const limit = 4 * 2 ** 20
 export class Gateway {
   readonly #credentials: LiveCredentials
   readonly #signal: AbortSignal
-  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 2, timeout: 60_000 })
+  readonly #agent: Agent
 
-  constructor(credentials: Credentials, signal: AbortSignal) {
+  constructor(credentials: Credentials, signal: AbortSignal, dial?: Dial) {
     this.#credentials = new LiveCredentials(credentials)
     this.#signal = signal
+    this.#agent = agentOver(dial, { keepAlive: true, maxFreeSockets: 2, timeout: 60_000 })
   }
 
   /** `path` is without the version: cluster/member/list. */

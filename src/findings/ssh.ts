@@ -6,7 +6,7 @@ export const ssh: Entries = {
     meaning:
       'Either the machine was installed anew, or another machine answers at its address. To the second one hyperkube would hand certificates.',
     remedy:
-      'On the machine’s own console, not over ssh: `for f in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf $f; done`. Only if the new fingerprint of the message is among them, forget the old key.',
+      'On the machine’s own console, not over ssh: `for f in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf $f; done`. Only if the new fingerprint of the message is among them, run the same command with `--forget-host-key HOST`.',
   },
   SSH_HOST_KEY_NOT_READ: {
     summary: 'What a host shows as its ssh key is none.',
@@ -36,6 +36,19 @@ export const ssh: Entries = {
     meaning:
       'The network was cut, or the host went down. Whether what ran there has ended is not known; an agent goes on with its run.',
     remedy: 'Run the same command again: it goes on where it is.',
+  },
+  SSH_DIAL_REFUSED: {
+    summary: 'A host could not connect to an address for us.',
+    meaning:
+      'etcd and the API are asked through the ssh connection of their host. Mostly nothing listens there yet, or what should has ended; the message has the host’s own words.',
+    remedy: '`ss -Htlnp` on the host shows who listens; `journalctl -u SERVICE` why somebody does not.',
+  },
+  SSH_FORWARD_FORBIDDEN: {
+    summary: 'sshd on a host makes no connections for those who are logged in.',
+    meaning:
+      'etcd and the API are asked through the ssh connection of their host, so that nothing but ssh has to be open between you and it. Its sshd forbids that.',
+    remedy:
+      '`sshd -T | grep -iE "allowtcpforwarding|disableforwarding|permitopen"` on the host; set `AllowTcpForwarding yes` in its sshd_config, or `local`, and reload it. A key with `restrict` or `no-port-forwarding` in authorized_keys forbids it too.',
   },
   SSH_SESSION_REFUSED: {
     summary: 'A host that we are logged in to starts no further program for us.',

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type Agent, request } from 'node:https'
 import { TLSSocket } from 'node:tls'
 import type { TlsIdentity } from './credentials.ts'
+import { hasCode } from './errors.ts'
 
 /** One question to one server. */
 export interface Question {
@@ -78,6 +79,8 @@ export async function ask({
     })
     outgoing.on('error', (error) => {
       if (signal.aborted) reject(reasonOf(signal))
+      // No other attempt would mend it, and whoever waits for a server has to be told.
+      else if (hasCode(error, 'SSH_FORWARD_FORBIDDEN')) reject(error)
       else reject(error instanceof NoAnswer ? error : noAnswer(error, outgoing.socket, sent))
     })
     outgoing.on('close', () => clearTimeout(timer))

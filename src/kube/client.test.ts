@@ -1,8 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { HyperkubeError } from '../kit/errors.ts'
+import type { Dial } from '../kit/tunnel-agent.ts'
 import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
+import { ready } from './ready.ts'
 import { testBench } from './test-bench.ts'
 import { type TestAnswer, testServer } from '../kit/test-server.ts'
 
@@ -247,6 +251,52 @@ describe('several servers', () => {
       clientOf([other.url]).request({ ...get, server: one.url, once: true }),
     ).rejects.toMatchObject({ code: 'KUBE_UNREACHABLE' })
     expect(other.asked).toHaveLength(0)
+  })
+})
+
+describe('over a way of the caller’s', () => {
+  const refused = new HyperkubeError('SSH_DIAL_REFUSED', 'nothing listens there')
+  const away = 'https://10.255.255.1:6443'
+  /** Nobody listens there, the first times. */
+  const dialAfter = (refusals: number): { dial: Dial; dialled: string[] } => {
+    const dialled: string[] = []
+    const dial: Dial = async (host, port) => {
+      dialled.push(`${host}:${port}`)
+      if (dialled.length <= refusals) throw refused
+      return connect({ host, port })
+    }
+    return { dial, dialled }
+  }
+
+  test('asks the next server when nobody listens at the first', async () => {
+    const server = await serverOf(fine)
+    const { dial, dialled } = dialAfter(1)
+    expect(await clientOf([away, server.url], { dial }).request(post)).toEqual({ fine: true })
+    expect(dialled).toEqual(['10.255.255.1:6443', new URL(server.url).host])
+  })
+
+  test('asks again until somebody listens', async () => {
+    const server = await serverOf(fine)
+    const { dial, dialled } = dialAfter(3)
+    expect(await clientOf([server.url], { dial }).request(post)).toEqual({ fine: true })
+    expect(dialled).toHaveLength(4)
+  })
+
+  test('a server where nobody listens is not ready, and that is told at once', async () => {
+    const { dial, dialled } = dialAfter(1)
+    expect(await ready(clientOf([], { dial }), away)).toEqual({
+      ready: false,
+      failing: [],
+      reason: `GET /readyz: ${away}: no connection`,
+    })
+    expect(dialled).toHaveLength(1)
+  })
+
+  test('a way that is forbidden is not tried again', async () => {
+    const forbidden = new HyperkubeError('SSH_FORWARD_FORBIDDEN', 'no')
+    const client = clientOf([away], { dial: async () => Promise.reject(forbidden) })
+    await expect(client.request(get)).rejects.toBe(forbidden)
+    await expect(ready(client, away)).rejects.toBe(forbidden)
   })
 })
 

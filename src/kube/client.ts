@@ -1,4 +1,4 @@
-import { Agent } from 'node:https'
+import type { Agent } from 'node:https'
 import { attempt } from './attempt.ts'
 import { type Credentials, LiveCredentials, type Pem } from '../kit/credentials.ts'
 import { Discovery } from './discovery.ts'
@@ -8,6 +8,7 @@ import { persist } from './persist.ts'
 import { described, isIdempotent, type KubeRequest } from './request.ts'
 import type { Backoff } from './retry.ts'
 import { Rota } from './rota.ts'
+import { agentOver, type Dial } from '../kit/tunnel-agent.ts'
 
 export interface KubeClientOptions {
   /** https://10.0.0.1:6443: asked in this order, beginning with the one that answered last. */
@@ -16,6 +17,8 @@ export interface KubeClientOptions {
   readonly credentials: Omit<Credentials, 'authority'>
   /** Ends all that the client does. */
   readonly signal: AbortSignal
+  /** How servers are reached, where not directly. */
+  readonly dial?: Dial | undefined
   readonly timing?: Partial<Timing>
   /** From 0 to 1. */
   readonly random?: () => number
@@ -44,10 +47,17 @@ export class KubeClient implements Disposable {
   readonly #random: () => number
   readonly #credentials: LiveCredentials
   readonly #rota: Rota
-  // Servers let go of a connection that was idle for 90 s; we do so before them, or a request would meet its end.
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 32, maxFreeSockets: 8, timeout: 60_000 })
+  readonly #agent: Agent
 
-  constructor({ servers, authority, credentials, signal, timing, random = Math.random }: KubeClientOptions) {
+  constructor({
+    servers,
+    authority,
+    credentials,
+    signal,
+    dial,
+    timing,
+    random = Math.random,
+  }: KubeClientOptions) {
     this.servers = servers.map(withoutSlash)
     this.discovery = new Discovery(async (path, options) => this.request({ method: 'GET', path, ...options }))
     this.#signal = signal
@@ -55,6 +65,8 @@ export class KubeClient implements Disposable {
     this.#random = random
     this.#credentials = new LiveCredentials({ authority, ...credentials })
     this.#rota = new Rota(this.servers)
+    // Servers let go of a connection that was idle for 90 s; we do so before them, or a request would meet its end.
+    this.#agent = agentOver(dial, { keepAlive: true, maxSockets: 32, maxFreeSockets: 8, timeout: 60_000 })
   }
 
   /** The answer, as JSON says it. */

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { Client } from 'ssh2'
+import { openFailure } from './dial-errors.ts'
 import { type Link, logIn } from './login.ts'
 import { programOnly } from './login-errors.ts'
 import type { Settings } from './options.ts'
@@ -59,7 +60,7 @@ async function forward(client: Client, bastion: Hop, hop: Hop, settings: Setting
   try {
     return await unlessAborted<Duplex>([limit.signal], ({ succeed, fail }) => {
       const refuse = (error: Error): void => {
-        const words = error.message.replace('(SSH) Channel open failure: ', '')
+        const words = openFailure(error) ?? error.message
         fail(unreachable(host, hop, { kind: 'bastion', bastion: bastion.alias, words }))
       }
       try {

@@ -1,21 +1,26 @@
 import { constants } from 'node:os'
+import type { Duplex } from 'node:stream'
 import type { ClientChannel } from 'ssh2'
 import type { Argv } from '../kit/command.ts'
 import { describe, HyperkubeError } from '../kit/errors.ts'
 import { printable } from '../kit/printable.ts'
 import { quote } from '../kit/shell.ts'
+import { Tunnel } from '../kit/tunnel.ts'
+import { bound } from './bound.ts'
+import { dialFailed, openFailure, type Target } from './dial-errors.ts'
 import type { Link } from './login.ts'
 import { connectionLost } from './login-errors.ts'
 import type { Hop } from './reach.ts'
 import type { Channel, Transport } from './transport.ts'
-import { unlessAborted } from './wait.ts'
+import { asError, unlessAborted } from './wait.ts'
 
-/** Programs on a host, over a connection of our own. */
+/** Programs and connections of a host, over a connection of our own. */
 export function linkTransport(link: Link, { name, user }: Hop, release: () => void): Transport {
   return {
     host: name,
     user,
     start: async (argv, signal) => start(link, name, argv, signal),
+    dial: async (target, signal) => dial(link, name, target, signal),
     close: async () => {
       await close(link)
       release()
@@ -40,6 +45,34 @@ async function start(
       fail(connectionLost(host, describe(error)))
     }
   })
+}
+
+async function dial(
+  { client, lost }: Link,
+  host: string,
+  target: Target,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  return unlessAborted<Duplex>([lost, signal], ({ succeed, fail }) => {
+    const refuse = (error: Error): void => {
+      const words = openFailure(error)
+      fail(words === undefined ? connectionLost(host, error.message) : dialFailed(host, target, words))
+    }
+    try {
+      client.forwardOut('127.0.0.1', 0, target.address, target.port, (error, channel) => {
+        if (error !== undefined) refuse(error)
+        else if (!succeed(tunnelOf(channel, [lost, signal]))) channel.destroy()
+      })
+    } catch (error) {
+      refuse(asError(error))
+    }
+  })
+}
+
+/** The library's own stream tells no errors, and is not destroyed before the host says so. */
+function tunnelOf(channel: ClientChannel, signals: readonly AbortSignal[]): Duplex {
+  const ends = { readable: channel, writable: channel, close: () => channel.destroy() }
+  return bound(new Tunnel(async () => ends), signals)
 }
 
 function channelOf(channel: ClientChannel, lost: AbortSignal, host: string): Channel {

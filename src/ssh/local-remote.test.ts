@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
+import { echoServer } from './contract/echo-server.ts'
 import { localRemote } from './local-remote.ts'
 import { remoteContract } from './contract/contract.ts'
 
@@ -15,9 +16,11 @@ const remote = localRemote('here')
 
 remoteContract('this machine', {
   remote: () => remote,
+  another: async () => localRemote('here'),
   directory: () => directory,
   endsPrograms: true,
   killed: 137,
   root: process.getuid?.() === 0,
   megabytes: 4,
+  echo: echoServer(),
 })

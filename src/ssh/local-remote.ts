@@ -1,10 +1,17 @@
+import { connect } from 'node:net'
 import { userInfo } from 'node:os'
+import type { Duplex } from 'node:stream'
+import { bound } from './bound.ts'
+import { dialFailed, type Target } from './dial-errors.ts'
+import { connectionLost } from './login-errors.ts'
 import { processChannel } from './process-channel.ts'
 import { remoteOver } from './remote-over.ts'
 import type { Remote } from './remote.ts'
+import { asError, unlessAborted } from './wait.ts'
 
 /** This machine itself, as a host: `local: true` in cluster.yml. */
 export function localRemote(host: string): Remote {
+  const closed = new AbortController()
   return remoteOver({
     host,
     user: userInfo().username,
@@ -12,6 +19,15 @@ export function localRemote(host: string): Remote {
       signal.throwIfAborted()
       return processChannel(argv)
     },
-    close: async () => undefined,
+    dial: async (target, signal) => dial(host, target, [closed.signal, signal]),
+    close: async () => closed.abort(connectionLost(host, 'it was closed')),
+  })
+}
+
+async function dial(host: string, target: Target, signals: readonly AbortSignal[]): Promise<Duplex> {
+  const socket = bound(connect({ host: target.address, port: target.port, noDelay: true }), signals)
+  return unlessAborted<Duplex>(signals, ({ succeed, fail }) => {
+    socket.once('connect', () => succeed(socket))
+    socket.once('error', (error) => fail(dialFailed(host, target, asError(error).message)))
   })
 }

@@ -34,6 +34,10 @@ export function remoteOver(transport: Transport): Remote {
     exec,
     open,
     upload: async (source, target, options) => upload({ host, open }, source, target, options),
+    dial: async (address, port, { signal }) => {
+      signal.throwIfAborted()
+      return transport.dial({ address, port }, signal)
+    },
     close: async () => transport.close(),
   }
 }

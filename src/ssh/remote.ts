@@ -1,4 +1,4 @@
-import type { Readable, Writable } from 'node:stream'
+import type { Duplex, Readable, Writable } from 'node:stream'
 import type { Argv, CommandResult } from '../kit/command.ts'
 
 /** A host that commands and files can be sent to, by whatever way. */
@@ -10,6 +10,11 @@ export interface Remote {
   open(argv: Argv, options: OpenOptions): Promise<Conversation>
   /** Puts a file in its place, whole and synced, or leaves what was there. */
   upload(source: UploadSource, target: string, options: UploadOptions): Promise<void>
+  /**
+   * A TCP connection that the host makes. Where nobody listens, that is told at once: SSH_DIAL_REFUSED. When the way
+   * to the host is gone it fails with SSH_LOST, or just ends; when the signal aborts, also later, with its reason.
+   */
+  dial(address: string, port: number, options: Pick<OpenOptions, 'signal'>): Promise<Duplex>
   close(): Promise<void>
 }
 

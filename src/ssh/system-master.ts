@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline'
 import { run } from '../kit/command.ts'
 import { printable } from '../kit/printable.ts'
 import { collectTail } from './collect.ts'
@@ -12,9 +13,11 @@ import { expiring, unlessAborted } from './wait.ts'
 
 /** The one connection that all programs on a host share. */
 export interface Master {
-  /** Aborts with SSH_LOST when it ends. */
+  /** Aborts with SSH_LOST when it ends, whoever ends it. */
   readonly lost: AbortSignal
   isAlive(): Promise<boolean>
+  /** Why the host did not make a connection, the last time: nobody else is told. */
+  refusal(): string | undefined
   close(): Promise<void>
 }
 
@@ -45,6 +48,10 @@ export async function openMaster(
     plainWords(),
   )
   const stderr = collectTail(channel.stderr)
+  let refusal: string | undefined
+  createInterface({ input: channel.stderr }).on('line', (line) => {
+    refusal = /open failed: (.*)/.exec(line)?.[1] ?? refusal
+  })
   channel.stdin.on('error', () => undefined)
   const limit = expiring(settings.signal, patience(reach, settings), () => tooSlow(reach, settings))
   try {
@@ -77,7 +84,10 @@ export async function openMaster(
       const check = await run(['ssh', '-F', config, '-O', 'check', name], { allowFailure: true })
       return check.code === 0
     },
+    refusal: () => refusal,
     close: async () => {
+      // First for those who use it: the program waits for them.
+      lost.abort(connectionLost(reach.name, 'it was closed'))
       channel.stdin.end()
       const late = setTimeout(() => channel.kill(new Error('closed')), 1000)
       await channel.ended.catch(() => undefined)

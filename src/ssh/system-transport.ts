@@ -2,16 +2,18 @@ import { quote } from '../kit/shell.ts'
 import { connectionLost } from './login-errors.ts'
 import { processChannel } from './process-channel.ts'
 import type { Reach } from './reach.ts'
+import { systemDial } from './system-dial.ts'
 import { type Destination, type Master, plainWords } from './system-master.ts'
 import type { Channel, Transport } from './transport.ts'
 
 /** Programs on a host, each by an ssh program that shares the connection of the others. */
 export function systemTransport(
   { name: host, user }: Reach,
-  { config, name }: Destination,
+  destination: Destination,
   master: Master,
   clear: () => Promise<void>,
 ): Transport {
+  const { config, name } = destination
   return {
     host,
     user,
@@ -22,6 +24,7 @@ export function systemTransport(
       const channel = processChannel(['ssh', '-F', config, '-o', 'LogLevel=ERROR', name, line], plainWords())
       return withLoss(channel, master, host)
     },
+    dial: async (target, signal) => systemDial(host, destination, master, target, signal),
     close: async () => {
       await master.close()
       await clear()

@@ -1,12 +1,14 @@
-import type { Readable, Writable } from 'node:stream'
+import type { Duplex, Readable, Writable } from 'node:stream'
 import type { Argv } from '../kit/command.ts'
+import type { Target } from './dial-errors.ts'
 
-/** A way to a host, by which programs are started there: all else of a Remote is made of that. */
+/** A way to a host, by which programs are started there and connections made: all else of a Remote is made of that. */
 export interface Transport {
   readonly host: string
   /** Whom the host takes us for. */
   readonly user: string
   start(argv: Argv, signal: AbortSignal): Promise<Channel>
+  dial(target: Target, signal: AbortSignal): Promise<Duplex>
   close(): Promise<void>
 }
 

@@ -50,6 +50,6 @@ export async function unlessAborted<T>(
   })
 }
 
-function asError(reason: unknown): Error {
+export function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))
 }

@@ -1,17 +1,24 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect as dialLocal, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { checkHostKey, fingerprint } from '../../src/identity/host-key.ts'
 import { run } from '../../src/kit/command.ts'
+import { testAuthority } from '../../src/kit/test-authority.ts'
+import { testServer } from '../../src/kit/test-server.ts'
+import { KubeClient } from '../../src/kube/client.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 import { until } from '../../src/kit/until.ts'
 import { openBastions } from '../../src/ssh/bastions.ts'
 import { connect } from '../../src/ssh/connect.ts'
 import { remoteContract } from '../../src/ssh/contract/contract.ts'
+import { echoServer } from '../../src/ssh/contract/echo-server.ts'
 import { localRemote } from '../../src/ssh/local-remote.ts'
 import type { ConnectOptions } from '../../src/ssh/options.ts'
 import { type Hop, type Reach, resolveReach, type SshSettings } from '../../src/ssh/reach.ts'
@@ -104,9 +111,19 @@ describe('the contract', () => {
     await system.close()
   })
   const common = { root: true, megabytes: 100 }
+  const port = 2310
+  const echo = async (): Promise<number> => {
+    if (await listens(port)) return port
+    // Who has no more to say may have much to hear.
+    await h1.script(`systemd-run -q --collect socat -t 60 TCP-LISTEN:${port},fork,reuseaddr EXEC:cat`)
+    await until('the echo to listen', async () => listens(port), { within: 10_000 })
+    return port
+  }
   remoteContract('our own ssh', {
     ...common,
     remote: () => own,
+    another: async () => connect(reach(h1), options),
+    echo,
     directory: () => '/root/own',
     smallDirectory: () => `${small}/own`,
     endsPrograms: false,
@@ -115,6 +132,8 @@ describe('the contract', () => {
   remoteContract("the system's ssh", {
     ...common,
     remote: () => system,
+    another: async () => systemSsh(reach(h1), { ...options, temporary: local }),
+    echo,
     directory: () => '/root/system',
     smallDirectory: () => `${small}/system`,
     endsPrograms: false,
@@ -124,6 +143,8 @@ describe('the contract', () => {
   remoteContract('this machine', {
     ...common,
     remote: () => localRemote('here'),
+    another: async () => localRemote('here'),
+    echo: echoServer(),
     directory: () => join(local, 'work'),
     smallDirectory: () => join(local, 'small'),
     endsPrograms: true,
@@ -397,6 +418,16 @@ describe.each(ways)('the way, by %s ssh', (name, way) => {
     })
   })
 
+  test('says when a bastion lets nobody through', async () => {
+    await extraSshd(2206, 'AllowTcpForwarding=no')
+    const bastion = { address: h1.address, user: 'root', port: 2206, key: h1.ssh.keyFile }
+    await expect(way(reach(h2, { bastion }))).rejects.toMatchObject({
+      code: 'SSH_UNREACHABLE',
+      host: 'h2',
+      message: `the bastion ${h1.address} lets nobody through`,
+    })
+  })
+
   test('ends at a port with nothing behind it', async () => {
     await expect(way(reach(h1, { port: 2 }))).rejects.toMatchObject({
       code: 'SSH_UNREACHABLE',
@@ -461,11 +492,17 @@ describe.each(ways)('the way, by %s ssh', (name, way) => {
       const running = remote.exec(['sleep', '120'], { signal })
       const talk = await remote.open(['cat'], { signal })
       talk.stdout.resume()
+      const stream = await remote.dial('127.0.0.1', 22, { signal })
+      const gone = new Promise<void>((resolve) => {
+        stream.resume().once('close', resolve)
+      })
       await h2.setUnheard([lab.gateway])
       const started = performance.now()
       await expect(running).rejects.toMatchObject({ code: 'SSH_LOST', host: 'h2' })
       expect(performance.now() - started).toBeLessThan(10_000)
       await expect(talk.ended).rejects.toMatchObject({ code: 'SSH_LOST' })
+      await gone
+      await expect(remote.dial('127.0.0.1', 22, { signal })).rejects.toMatchObject({ code: 'SSH_LOST' })
       await expect(remote.exec(['true'], { signal })).rejects.toMatchObject({ code: 'SSH_LOST' })
     } finally {
       await lab.rejoin()
@@ -489,9 +526,14 @@ describe.each(ways)('the way, by %s ssh', (name, way) => {
   })
 
   test('leaves no program behind', async () => {
-    await withRemote(way(reach(h1)), async (remote) => remote.exec(['true'], { signal }))
-    const left = await run(['pgrep', '-f', `ssh.*${local}/hyperkube-ssh-`], { allowFailure: true })
-    expect(left.stdout, name).toBe('')
+    await withRemote(way(reach(h1)), async (remote) => {
+      await remote.exec(['true'], { signal })
+      await remote.dial('127.0.0.1', 22, { signal })
+    })
+    // A connection that still stood is told to end, and not waited for.
+    const left = async (): Promise<string> =>
+      (await run(['pgrep', '-f', `ssh.*${local}/hyperkube-ssh-`], { allowFailure: true })).stdout
+    await until(`programs of ${name} ssh to end`, async () => (await left()) === '', { within: 5000 })
     expect((await run(['find', local, '-name', 'hyperkube-ssh-*'])).stdout).toBe('')
   })
 })
@@ -560,6 +602,86 @@ test('hosts behind one bastion share the connection to it', async () => {
   } finally {
     bastions.close()
   }
+})
+
+describe.each(ways)('connections that a host makes, by %s ssh', (name, way) => {
+  test('are told apart when its sshd forbids them', async () => {
+    await extraSshd(2206, 'AllowTcpForwarding=no')
+    await withRemote(way(reach(h1, { port: 2206 })), async (remote) => {
+      for (const port of [22, 2]) {
+        await expect(remote.dial('127.0.0.1', port, { signal })).rejects.toMatchObject({
+          code: 'SSH_FORWARD_FORBIDDEN',
+          host: 'h1',
+          message: `its sshd lets nobody connect to 127.0.0.1 port ${port} through it`,
+          hint: expect.stringContaining('AllowTcpForwarding yes'),
+        })
+      }
+      expect((await remote.exec(['true'], { signal })).code).toBe(0)
+    })
+  })
+
+  test('go to other machines too, and say why they do not', async () => {
+    await withRemote(way(reach(h1)), async (remote) => {
+      const stream = await remote.dial(h2.address, 22, { signal })
+      const [greeting]: unknown[] = await once(stream, 'data')
+      expect(String(greeting)).toMatch(/^SSH-2.0-/)
+      stream.destroy()
+      await expect(remote.dial('no-such-host.invalid', 22, { signal })).rejects.toMatchObject({
+        code: 'SSH_DIAL_REFUSED',
+        message: expect.stringMatching(/^no-such-host.invalid port 22 takes no connection: \S/),
+      })
+    })
+  })
+
+  test('carry the API', async () => {
+    const authority = await testAuthority()
+    const items = [{ text: 'x'.repeat(1 << 20) }]
+    await using server = await testServer(authority, () => ({ json: { items } }))
+    // Hosts do not reach what listens for this machine alone.
+    const { port } = new URL(server.url)
+    const door = createServer((socket) => {
+      pipeline(socket, dialLocal({ host: '127.0.0.1', port: Number(port) }), socket, () => undefined)
+    })
+    await once(door.listen(0, lab.gateway), 'listening')
+    await withRemote(way(reach(h1)), async (remote) => {
+      const address = door.address()
+      const doorPort = typeof address === 'object' ? (address?.port ?? 0) : 0
+      using api = new KubeClient({
+        servers: ['https://127.0.0.1:2', server.url],
+        authority: authority.certificate,
+        credentials: authority.client,
+        signal,
+        dial: async (host, wanted, enough) =>
+          wanted === 2
+            ? remote.dial(host, wanted, { signal: enough })
+            : remote.dial(lab.gateway, doorPort, { signal: enough }),
+      })
+      const get = { method: 'GET', path: '/api/v1/nodes' } as const
+      const answers = await Promise.all([1, 2, 3, 4].map(async () => api.request(get)))
+      answers.push(await api.request(get))
+      expect(answers).toEqual(answers.map(() => ({ items })))
+      expect(new Set(server.asked.map(({ connection }) => connection)).size).toBeLessThanOrEqual(4)
+    }).finally(() => door.close())
+  })
+
+  test('are many, one after the other, and leave nothing behind', async () => {
+    await withRemote(way(reach(h1)), async (remote) => {
+      const started = performance.now()
+      const turns = 20
+      for (let turn = 0; turn < turns; turn++) {
+        const stream = await remote.dial('127.0.0.1', 22, { signal })
+        stream.destroy()
+        await expect(remote.dial('127.0.0.1', 2, { signal })).rejects.toMatchObject({
+          code: 'SSH_DIAL_REFUSED',
+        })
+      }
+      const each = (performance.now() - started) / turns / 2
+      process.stderr.write(`a dial by ${name} ssh: ${each.toFixed(1)} ms\n`)
+      const connections = async (): Promise<string> =>
+        (await h1.exec(['ss', '-Htn', 'state', 'established', 'dst', '127.0.0.1:22'])).stdout
+      await until('all to be closed', async () => (await connections()) === '', { within: 10_000 })
+    })
+  })
 })
 
 describe.each(ways)('a user who is not root, by %s ssh', (_name, way) => {

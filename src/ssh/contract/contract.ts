@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { dialling } from './dialling.ts'
 import { ending } from './ending.ts'
 import { executing } from './executing.ts'
 import type { Subject } from './subject.ts'
@@ -12,5 +13,6 @@ export function remoteContract(name: string, subject: Subject): void {
     ending(subject)
     talking(subject)
     uploading(subject)
+    dialling(subject)
   })
 }

@@ -13,6 +13,10 @@ export interface Subject {
   /** We can be root there. */
   readonly root: boolean
   readonly megabytes: number
+  /** The port of a server on the host that sends back what it gets, and ends when it gets no more. */
+  readonly echo: () => Promise<number>
+  /** The same host once more, to be closed. */
+  readonly another: () => Promise<Remote>
 }
 
 /** For whom nothing is to be aborted. */

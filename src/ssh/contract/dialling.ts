@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import type { Duplex } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { signal, type Subject } from './subject.ts'
+
+const here = '127.0.0.1'
+
+export function dialling({ remote, another, echo }: Subject): void {
+  const speak = async (stream: Duplex, word: string): Promise<string> => {
+    stream.write(word)
+    const [heard]: unknown[] = await once(stream, 'data')
+    return String(heard)
+  }
+
+  test('a connection carries much, both ways at once, and ends', async () => {
+    const port = await echo()
+    const content = randomBytes(8 << 20)
+    const stream = await remote().dial(here, port, { signal })
+    const back = buffer(stream)
+    for (let at = 0; at < content.length; at += 100_000) stream.write(content.subarray(at, at + 100_000))
+    stream.end()
+    expect((await back).equals(content)).toBe(true)
+  })
+
+  test('several connections stand beside each other', async () => {
+    const port = await echo()
+    const words = ['one', 'two', 'three', 'four', 'five']
+    const heard = words.map(async (word) => {
+      const stream = await remote().dial(here, port, { signal })
+      const said = await speak(stream, word)
+      stream.destroy()
+      return said
+    })
+    expect(await Promise.all(heard)).toEqual(words)
+  })
+
+  test('where nobody listens, that is told at once', async () => {
+    const started = performance.now()
+    await expect(remote().dial(here, 2, { signal })).rejects.toMatchObject({
+      code: 'SSH_DIAL_REFUSED',
+      host: remote().host,
+      message: '127.0.0.1 port 2 takes no connection: nothing listens there',
+      hint: 'on the host: ss -Htlnp sport = :2',
+    })
+    expect(performance.now() - started).toBeLessThan(3000)
+  })
+
+  test('a connection is ended by an abort', async () => {
+    const stop = new AbortController()
+    const stream = await remote().dial(here, await echo(), { signal: stop.signal })
+    expect(await speak(stream, 'hello')).toBe('hello')
+    const reason = new Error('enough')
+    const failed = once(stream, 'error')
+    stop.abort(reason)
+    expect(await failed).toEqual([reason])
+    expect(stream.destroyed).toBe(true)
+  })
+
+  test('what is aborted is not dialled, and what is being dialled is given up', async () => {
+    const port = await echo()
+    const reason = new Error('enough')
+    await expect(remote().dial(here, port, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    const stop = new AbortController()
+    const given = remote().dial(here, port, { signal: stop.signal })
+    stop.abort(reason)
+    await expect(given).rejects.toBe(reason)
+  })
+
+  test('a connection ends with the way to the host', async () => {
+    const way = await another()
+    const stream = await way.dial(here, await echo(), { signal })
+    expect(await speak(stream, 'hello')).toBe('hello')
+    const failed = once(stream.resume(), 'error')
+    await way.close()
+    expect(await failed).toMatchObject([{ code: 'SSH_LOST' }])
+    await expect(way.dial(here, await echo(), { signal })).rejects.toMatchObject({ code: 'SSH_LOST' })
+  })
+}
