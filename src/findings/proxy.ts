@@ -9,8 +9,9 @@ export const proxy: Entries = {
       'The agent on the host writes the file: `systemctl status hyperkube-agent`. What is wrong with it is in the message.',
   },
   PROXY_NOT_LISTENING: {
-    summary: 'apiserver-proxy cannot listen at its address.',
-    meaning: 'Mostly another program has the port, or an older apiserver-proxy has not ended yet.',
-    remedy: '`ss -tlnp` shows who has it. The service tries again by itself.',
+    summary: 'apiserver-proxy or `hyperkube proxy` cannot listen at its address.',
+    meaning: 'Mostly another program has the port, or an older proxy has not ended yet.',
+    remedy:
+      '`ss -tlnp` shows who has it. The service on a node tries again by itself; for `hyperkube proxy`, `--listen` names another address.',
   },
 }

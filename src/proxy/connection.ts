@@ -6,15 +6,6 @@ const goodbye = 1000
 /** A server whose client has said its last word gets so long for its own. */
 const lastWord = 60_000
 
-export interface Listeners {
-  /** The client said something. */
-  readonly spoken: (now: number) => void
-  /** The server did. */
-  readonly heard: (now: number) => void
-  /** Both sides are closed. */
-  readonly closed: () => void
-}
-
 /** A client and a server that speak with each other through us. What one does not take, the other may not send. */
 export class Connection implements Guest {
   readonly patience: number
@@ -24,33 +15,28 @@ export class Connection implements Guest {
   readonly #server: Socket
   #parted = false
 
-  constructor(client: Socket, server: Socket, patience: number, listeners: Listeners) {
+  /** `closed` is called when both sides are. */
+  constructor(client: Socket, server: Socket, patience: number, closed: () => void) {
     this.patience = patience
     this.#client = client
     this.#server = server
     client.pipe(server)
     server.pipe(client)
-    client.on('data', () => {
-      this.spokenAt = performance.now()
-      listeners.spoken(this.spokenAt)
-    })
-    server.on('data', () => {
-      this.heardAt = performance.now()
-      listeners.heard(this.heardAt)
-    })
+    client.on('data', () => (this.spokenAt = performance.now()))
+    server.on('data', () => (this.heardAt = performance.now()))
     let open = 2
     for (const [side, other] of [
       [client, server],
       [server, client],
     ] as const) {
-      const closed = (): void => {
+      const sideClosed = (): void => {
         // One that ended as it should has already passed that on, behind all that is still to be written.
         if (!side.readableEnded) other.destroy()
-        if (--open === 0) listeners.closed()
+        if (--open === 0) closed()
       }
       side.on('error', () => other.destroy())
-      if (side.closed) queueMicrotask(closed)
-      else side.once('close', closed)
+      if (side.closed) queueMicrotask(sideClosed)
+      else side.once('close', sideClosed)
     }
     if (client.readableEnded) this.#cutAfter(lastWord)
     else client.once('end', () => this.#cutAfter(lastWord))

@@ -9,8 +9,12 @@ export interface Reached {
   readonly socket: Socket
 }
 
-/** Learns of every server that could not be reached. */
-export type OnMiss = (server: string, seen: Observation, askedAt: number) => void
+export interface DialListeners {
+  /** Of every server that could not be reached. */
+  readonly missed: (server: string, seen: Observation, askedAt: number) => void
+  /** Of every server that took so long that another was tried beside it. */
+  readonly doubted: (server: string, askedAt: number) => void
+}
 
 /**
  * Connects to the first server that accepts. One that takes its time gets company soon: whoever is first wins, and nobody
@@ -18,8 +22,8 @@ export type OnMiss = (server: string, seen: Observation, askedAt: number) => voi
  */
 export async function dial(
   servers: readonly string[],
-  { dialWithin, dialNext }: Timing,
-  onMiss: OnMiss,
+  { dialWithin, doubtAfter }: Timing,
+  { missed, doubted }: DialListeners,
   signal: AbortSignal,
 ): Promise<Reached | undefined> {
   const attempts = new Set<Socket>()
@@ -34,17 +38,20 @@ export async function dial(
       if (attempts.size === 0) resolve(undefined)
       return
     }
-    company = setTimeout(next, dialNext)
-    attempts.add(attempt(server))
-  }
-  const attempt = (server: string): Socket => {
     const askedAt = performance.now()
+    company = setTimeout(() => {
+      doubted(server, askedAt)
+      next()
+    }, doubtAfter)
+    attempts.add(attempt(server, askedAt))
+  }
+  const attempt = (server: string, askedAt: number): Socket => {
     const socket = connect({ ...parseAddress(server), allowHalfOpen: true, ...lively })
     const miss = (seen: Observation): void => {
       clearTimeout(timer)
       socket.destroy()
       if (!attempts.delete(socket)) return
-      onMiss(server, seen, askedAt)
+      missed(server, seen, askedAt)
       next()
     }
     const timer = setTimeout(() => miss({ kind: 'silent', reason: 'accepts no connection' }), dialWithin)

@@ -2,7 +2,7 @@ import { createServer, type Server as Listener, type Socket } from 'node:net'
 import { HyperkubeError } from '../kit/errors.ts'
 import { parseAddress } from './address.ts'
 import { Connection } from './connection.ts'
-import { dial, lively, type OnMiss } from './dial.ts'
+import { dial, type DialListeners, lively } from './dial.ts'
 import { Greeting, type Outcome } from './greeting.ts'
 import type { Pool } from './pool.ts'
 import type { Server } from './server.ts'
@@ -77,13 +77,16 @@ export class Front {
     client.on('error', () => client.destroy())
     const said: Buffer[] = []
     const tried = new Set<string>()
-    const missed: OnMiss = (name, seen, askedAt) => {
-      tried.add(name)
-      this.#pool.miss(name, seen, askedAt, performance.now())
+    const listeners: DialListeners = {
+      missed: (name, seen, askedAt) => {
+        tried.add(name)
+        this.#pool.miss(name, seen, askedAt, performance.now())
+      },
+      doubted: (name, askedAt) => this.#pool.doubt(name, askedAt),
     }
     while (!client.destroyed) {
       const left = this.#pool.order(performance.now()).filter((name) => !tried.has(name))
-      const reached = await dial(left, this.#timing, missed, this.#closing.signal)
+      const reached = await dial(left, this.#timing, listeners, this.#closing.signal)
       if (reached === undefined) {
         this.unserved++
         client.destroy()
@@ -100,13 +103,7 @@ export class Front {
   }
 
   async #greet(client: Socket, socket: Socket, server: Server, said: Buffer[]): Promise<Outcome> {
-    const greeting = new Greeting(
-      client,
-      socket,
-      said,
-      this.#random(),
-      (now) => (server.waitingSince ??= now),
-    )
+    const greeting = new Greeting(client, socket, said, this.#random())
     server.connections.add(greeting)
     const outcome = await greeting.outcome
     server.connections.delete(greeting)
@@ -115,14 +112,10 @@ export class Front {
 
   #connect(client: Socket, socket: Socket, server: Server): void {
     server.totals.connections++
-    const connection: Connection = new Connection(client, socket, this.#random(), {
-      spoken: (now) => (server.waitingSince ??= now),
-      heard: () => (server.waitingSince = undefined),
-      closed: () => {
-        server.connections.delete(connection)
-        server.totals.sent += connection.sent
-        server.totals.received += connection.received
-      },
+    const connection: Connection = new Connection(client, socket, this.#random(), () => {
+      server.connections.delete(connection)
+      server.totals.sent += connection.sent
+      server.totals.received += connection.received
     })
     server.connections.add(connection)
   }

@@ -22,13 +22,7 @@ export class Greeting implements Guest {
   #parted = false
 
   /** `said` is what the client has said so far, and goes on to be filled. */
-  constructor(
-    client: Socket,
-    server: Socket,
-    said: Buffer[],
-    patience: number,
-    spoken: (now: number) => void,
-  ) {
+  constructor(client: Socket, server: Socket, said: Buffer[], patience: number) {
     this.patience = patience
     this.#server = server
     const { promise, resolve } = Promise.withResolvers<Outcome>()
@@ -37,7 +31,6 @@ export class Greeting implements Guest {
     const speak = (words: Buffer): void => {
       server.write(words)
       this.spokenAt = performance.now()
-      spoken(this.spokenAt)
     }
     const clientSpoke = (words: Buffer): void => {
       said.push(words)

@@ -8,7 +8,7 @@ export interface Dealings {
   readonly asking: number
   /** How long it usually takes to answer, in milliseconds. */
   readonly took: number
-  /** When a client said something to which nothing came back yet, from this server to any client. */
+  /** Since when a client waits for it, and nobody has heard from it. */
   readonly waitingSince: number | undefined
 }
 
@@ -27,15 +27,18 @@ export function askNow(
   timing: Timing,
 ): { readonly within: number } | undefined {
   const { lastAsked, asking, took } = dealings
-  const urgent = upstream.health !== 'unwell' && (upstream.failures > 0 || owes(dealings, now, timing))
+  const doubtful = upstream.failures > 0 || owes(dealings, now, timing)
+  const urgent = upstream.health !== 'unwell' && doubtful
   const hurry = urgent && took < timing.hurryWithin / 3
   const due = lastAsked === undefined || now - lastAsked >= (hurry ? timing.hurryEvery : timing.askEvery)
   if (!due || asking >= mostAtOnce) return undefined
   return { within: hurry ? timing.hurryWithin : timing.askWithin }
 }
 
-function owes({ waitingSince }: Dealings, now: number, { hurryEvery }: Timing): boolean {
-  return waitingSince !== undefined && now - waitingSince >= hurryEvery
+/** To a client, or to ourselves. */
+function owes({ waitingSince, lastAsked, asking }: Dealings, now: number, timing: Timing): boolean {
+  if (waitingSince !== undefined && now - waitingSince >= timing.hurryEvery) return true
+  return asking > 0 && lastAsked !== undefined && now - lastAsked >= timing.doubtAfter
 }
 
 /** After an answer that took so long. One slow answer is remembered for some quick ones. */

@@ -58,7 +58,9 @@ describe('a server that is dead', () => {
   })
 
   test('is not dead to those that still hear from it', () => {
-    expect(parting({ ...busy, heardAt: 1005, spokenAt: 1006 }, at(dead), 1100, timing)).toBe('stay')
+    const lively = { ...busy, heardAt: 1005, spokenAt: 1006 }
+    expect(parting(lively, at(dead), 1005 + timing.hurryWithin - 1, timing)).toBe('stay')
+    expect(parting(lively, at(dead), 1005 + timing.hurryWithin, timing)).toBe('cut')
   })
 })
 

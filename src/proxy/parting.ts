@@ -26,7 +26,8 @@ export function parting(talk: Talk, situation: Situation, now: number, timing: T
   if (!others.some((other) => isBetter(other, upstream))) return 'stay'
   const unwell = upstream.health === 'unwell'
   // One that still brings something is alive, whatever we think of its server.
-  if (isDead(upstream) && talk.heardAt < (upstream.failingSince ?? now)) return 'cut'
+  const silent = talk.heardAt < (upstream.failingSince ?? now) || now - talk.heardAt >= timing.hurryWithin
+  if (isDead(upstream) && silent) return 'cut'
   const patience = talk.patience * timing.spread
   // One that drains lets each of its clients end what it is at, and says goodbye by itself.
   const useless = unwell && !upstream.draining

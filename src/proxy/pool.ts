@@ -67,7 +67,7 @@ export class Pool {
     if (server === undefined) return
     const before = server.upstream
     server.upstream = observe(before, seen, askedAt, now)
-    if (seen.kind === 'ready') server.waitingSince = undefined
+    if (seen.kind === 'ready') server.answeredAt = Math.max(server.answeredAt, askedAt)
     if (server.upstream.health === before.health) return
     const { health, reason } = server.upstream
     const was = `after ${duration(now - before.since)} of being ${before.health}`
@@ -79,6 +79,12 @@ export class Pool {
     const server = this.#servers.get(name)
     if (server !== undefined) server.totals.misses++
     this.observe(name, seen, askedAt, now)
+  }
+
+  /** It has not accepted a connection yet, and another was tried beside it. */
+  doubt(name: string, askedAt: number): void {
+    const server = this.#servers.get(name)
+    if (server !== undefined) server.doubtedAt = askedAt
   }
 
   /** Sends those connections away that are with the wrong server. */

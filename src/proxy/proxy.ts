@@ -8,16 +8,20 @@ import { askNow, usualTime } from './pace.ts'
 import { isCalm } from './parting.ts'
 import { Pool } from './pool.ts'
 import type { Server } from './server.ts'
-import type { Settings } from './settings.ts'
 import { type ProxyStatus, serverStatus } from './status.ts'
 import type { Timing } from './timing.ts'
-import { makeTrust, type Trust } from './trust.ts'
+import { makeTrust, type Pems, type Trust } from './trust.ts'
 
 export interface World {
   readonly timing: Timing
   /** From 0 to 1. */
   readonly random: () => number
   readonly log: (line: string) => void
+}
+
+/** What it is told: by a file on a node, or by whoever runs it. */
+export interface Wish extends Pems {
+  readonly configuration: Pick<ProxyConfiguration, 'listen' | 'servers' | 'local' | 'maxConnections'>
 }
 
 const usualMaximum = 10_000
@@ -27,18 +31,18 @@ export class Proxy {
   readonly #world: World
   readonly #pool: Pool
   readonly #front: Front
-  #configuration: ProxyConfiguration
+  #configuration: Wish['configuration']
   #trust: Trust | undefined
   #learned: readonly string[]
   #ticking: NodeJS.Timeout | undefined
 
-  constructor(settings: Settings, learned: readonly string[], world: World) {
+  constructor(wish: Wish, learned: readonly string[], world: World) {
     this.#world = world
     this.#pool = new Pool(Math.floor(world.random() * 1000), world.timing, world.log)
     this.#front = new Front(this.#pool, world.timing, world.random)
     this.#learned = learned
-    this.#configuration = settings.configuration
-    this.use(settings)
+    this.#configuration = wish.configuration
+    this.use(wish)
   }
 
   async start(): Promise<void> {
@@ -46,12 +50,12 @@ export class Proxy {
     this.#ticking = setInterval(() => this.#tick(performance.now()), this.#world.timing.tick)
   }
 
-  /** From now on by these settings. Connections stay. */
-  use(settings: Settings): void {
-    this.#configuration = settings.configuration
+  /** From now on as this says. Connections stay. */
+  use(wish: Wish): void {
+    this.#configuration = wish.configuration
     this.#trust?.close()
-    this.#trust = makeTrust(settings, this.#world.log)
-    this.#front.maxConnections = settings.configuration.maxConnections ?? usualMaximum
+    this.#trust = makeTrust(wish, this.#world.log)
+    this.#front.maxConnections = wish.configuration.maxConnections ?? usualMaximum
     this.#setMembers()
   }
 

@@ -72,9 +72,7 @@ test('a client that does not read holds its server back', async () => {
   const client = connect(front).pause()
   bed.onClose(async () => client.destroy())
   const ours = await accepted.promise
-  const nothing = (): void => undefined
-  const listeners = { spoken: nothing, heard: nothing, closed: nothing }
-  const connection = new Connection(ours, connect(parseAddress(name)), 0, listeners)
+  const connection = new Connection(ours, connect(parseAddress(name)), 0, () => undefined)
   let before = -1
   const waits = async (): Promise<boolean> => sent > 0 && before === (before = sent)
   await until('the server to wait', waits, { within: 20_000, every: 300 })

@@ -1,5 +1,6 @@
 import type { Guest } from './guest.ts'
 import type { Dealings } from './pace.ts'
+import { waitingSince } from './waiting.ts'
 import { unknownUpstream, type Upstream } from './upstreams.ts'
 
 /** One API server, what we think of it, and what we have to do with it. */
@@ -10,7 +11,9 @@ export class Server implements Dealings {
   lastAsked: number | undefined = undefined
   asking = 0
   took = 0
-  waitingSince: number | undefined = undefined
+  /** When the last look began that found it ready, and when we last tried it and thought of another; never is -Infinity. */
+  answeredAt = -Infinity
+  doubtedAt = -Infinity
   /** How often in a row it did not tell us, and whether we say who we are. */
   unclear = 0
   introduced = false
@@ -20,5 +23,9 @@ export class Server implements Dealings {
   constructor(name: string, now: number) {
     this.name = name
     this.upstream = unknownUpstream(now)
+  }
+
+  get waitingSince(): number | undefined {
+    return waitingSince(this.connections, this.doubtedAt, this.answeredAt)
   }
 }

@@ -20,7 +20,7 @@ export const quickTiming: Timing = {
   spread: 100,
   unreadyGrace: 30_000,
   dialWithin: 3000,
-  dialNext: 100,
+  doubtAfter: 100,
   learnEvery: 100,
   reloadEvery: 50,
   stopWithin: 30_000,

@@ -16,9 +16,10 @@ export interface Timing {
   readonly spread: number
   /** After so long of not being ready, also those that are never calm. */
   readonly unreadyGrace: number
-  /** How long a server may take to accept a connection, and when another is tried beside it. */
+  /** How long a server may take to accept a connection. */
   readonly dialWithin: number
-  readonly dialNext: number
+  /** When another server is tried beside one that has not accepted yet, and another look begins beside one without an answer. */
+  readonly doubtAfter: number
   /** How often the list of servers is read from the API, and how often our own files. */
   readonly learnEvery: number
   readonly reloadEvery: number
@@ -28,7 +29,7 @@ export interface Timing {
 }
 
 export const usualTiming: Timing = {
-  tick: 50,
+  tick: 100,
   askEvery: 1000,
   askWithin: 1000,
   hurryEvery: 100,
@@ -38,7 +39,7 @@ export const usualTiming: Timing = {
   spread: 8000,
   unreadyGrace: 10_000,
   dialWithin: 1000,
-  dialNext: 300,
+  doubtAfter: 300,
   learnEvery: 30_000,
   reloadEvery: 2000,
   stopWithin: 5000,

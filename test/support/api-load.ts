@@ -1,60 +1,45 @@
-import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
-import { Agent, request } from 'node:https'
-import type { Credentials } from '../../lab/cluster/kube-api.ts'
-
-export interface LoadTarget {
-  readonly host: string
-  readonly port: number
-  readonly credentials: Credentials
-}
+import { request } from 'node:https'
+import { z } from 'zod'
+import type { KubeApi } from '../../lab/cluster/kube-api.ts'
+import { type Answer, connectionOf, http2Way, type LoadTarget, plainWay, type Way } from './api-ways.ts'
 
 /** What clients have seen. Times are in milliseconds. */
-export interface LoadFigures {
-  readonly requests: number
-  /** Those that were sent once more, and how often for which reason. */
-  readonly retried: number
-  readonly reasons: Readonly<Record<string, number>>
+export const loadFigures = z.strictObject({
+  requests: z.int(),
+  /** Those that were sent once more, and how often for which reason; not what Go's clients send again by themselves. */
+  retried: z.int(),
+  reasons: z.record(z.string(), z.int()),
   /** Those that did not succeed then, either, each with its last words. */
-  readonly failed: readonly string[]
+  failed: z.array(z.string()),
   /** Answers that said: not now, come again. A client of Kubernetes does so by itself. */
-  readonly throttled: number
-  readonly median: number
+  throttled: z.int(),
+  median: z.number(),
   /** The longest that a request took with its retry, among those that were not told to wait. */
-  readonly worst: number
-  readonly worstThrottled: number
-  readonly watchBreaks: number
+  worst: z.number(),
+  worstThrottled: z.number(),
+  watchBreaks: z.int(),
   /** The longest time without an event, while there was one to be seen every moment. */
-  readonly watchGap: number
-}
+  watchGap: z.number(),
+})
+export type LoadFigures = z.infer<typeof loadFigures>
 
-interface Answer {
-  readonly status: number
-  readonly retryAfter: number
-  readonly text: string
-}
-
-interface Message {
-  readonly method: string
-  readonly path: string
-  readonly body: string | undefined
-}
-
-/** One way of speaking with an API server. With `anew`, over a connection that nothing has happened to yet. */
-interface Way {
-  send(message: Message, anew: boolean): Promise<Answer>
-  close(): void
+/** Requests that are under way. */
+export interface Load {
+  /** Those that have their answer. */
+  readonly requests: number
+  /** Waits for the last answer. */
+  stop(): Promise<LoadFigures>
 }
 
 const collection = '/api/v1/namespaces/default/configmaps'
-const patch = 'application/merge-patch+json'
-/** Longer than any stall that we would accept. */
-const patience = 8000
+/** Many: what is written to one object waits for its turn, and that would be another test. */
+const names = Array.from({ length: 50 }, (_, index) => `load-${index}`)
 
 /**
  * Requests at a steady pace whatever becomes of those before: over new connections, over kept ones, and over one of
  * HTTP/2 as Kubernetes' own clients have it; seven reads to a write, and a watch that sees the writes.
  */
-export class ApiLoad {
+export class ApiLoad implements Load {
   readonly #ways: readonly Way[]
   readonly #target: LoadTarget
   readonly #perSecond: number
@@ -80,8 +65,12 @@ export class ApiLoad {
     this.#ways = [multiplexed, kept, multiplexed, kept, multiplexed, kept, multiplexed, kept, fresh]
   }
 
-  /** Many: what is written to one object waits for its turn, and that would be another test. */
-  static readonly names = Array.from({ length: 50 }, (_, index) => `load-${index}`)
+  /** Makes the objects that are read and written. */
+  static async prepare(api: KubeApi): Promise<void> {
+    for (const name of names) {
+      await api.ensure(collection, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
+    }
+  }
 
   start(): void {
     const started = performance.now()
@@ -100,7 +89,6 @@ export class ApiLoad {
     return this.#times.length + this.#throttledTimes.length
   }
 
-  /** Waits for the last answer. */
   async stop(): Promise<LoadFigures> {
     clearInterval(this.#timer)
     this.#noteGap()
@@ -125,7 +113,7 @@ export class ApiLoad {
 
   #one(number: number): void {
     const way = this.#ways[number % this.#ways.length]
-    const name = ApiLoad.names[Math.floor(number / 8) % ApiLoad.names.length]
+    const name = names[Math.floor(number / 8) % names.length]
     if (way === undefined) return
     this.#sent++
     const done: Promise<void> = this.#request(way, `${collection}/${name}`, number)
@@ -136,8 +124,9 @@ export class ApiLoad {
 
   async #request(way: Way, path: string, number: number): Promise<void> {
     const write = number % 8 === 7
-    const body = write ? JSON.stringify({ data: { number: String(number) } }) : undefined
     const started = performance.now()
+    // Never the same twice: who writes what is there already causes no event.
+    const body = write ? JSON.stringify({ data: { word: `${process.pid}-${started}` } }) : undefined
     const send = async (anew: boolean): Promise<Answer> => {
       const answer = await way.send({ method: write ? 'PATCH' : 'GET', path, body }, anew)
       if (answer.status === 429 || answer.status < 300) return answer
@@ -192,80 +181,5 @@ export class ApiLoad {
     const now = performance.now()
     this.#watchGap = Math.max(this.#watchGap, now - this.#lastEvent)
     this.#lastEvent = now
-  }
-}
-
-function connectionOf({ host, port, credentials: { authority, certificate, key } }: LoadTarget) {
-  return { host, port, servername: 'kubernetes', ca: authority, cert: certificate, key }
-}
-
-function plainWay(target: LoadTarget, keepAlive: boolean): Way {
-  const agent = new Agent({ keepAlive, ...(keepAlive ? { maxSockets: 20 } : {}) })
-  return {
-    send: async ({ method, path, body }, anew) =>
-      new Promise((resolve, reject) => {
-        const options = { method, path, headers: { 'content-type': patch }, timeout: patience }
-        const outgoing = request({ ...connectionOf(target), ...options, agent: anew ? false : agent })
-        outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer in ${patience} ms`)))
-        outgoing.on('error', reject)
-        outgoing.on('response', (response) => {
-          const chunks: Buffer[] = []
-          response.on('data', (chunk: Buffer) => chunks.push(chunk))
-          response.on('error', reject)
-          response.on('end', () =>
-            resolve({
-              status: response.statusCode ?? 0,
-              retryAfter: Number(response.headers['retry-after'] ?? 1) * 1000,
-              text: Buffer.concat(chunks).toString('utf8'),
-            }),
-          )
-        })
-        outgoing.end(body)
-      }),
-    close: () => agent.destroy(),
-  }
-}
-
-/** One session for all, and a new one when the server says goodbye or a request has failed. */
-function http2Way(target: LoadTarget): Way {
-  let session: ClientHttp2Session | undefined
-  const forget = (one: ClientHttp2Session): void => {
-    if (session === one) session = undefined
-    // Those that are under way on it may still end.
-    one.close()
-  }
-  const open = (): ClientHttp2Session => {
-    if (session !== undefined && !session.closed && !session.destroyed) return session
-    const fresh = connectHttp2(`https://${target.host}:${target.port}`, connectionOf(target))
-    fresh.on('goaway', () => forget(fresh))
-    fresh.on('error', () => forget(fresh))
-    session = fresh
-    return fresh
-  }
-  return {
-    send: async ({ method, path, body }) =>
-      new Promise((resolve, reject) => {
-        const used = open()
-        const stream = used.request({ ':method': method, ':path': path, 'content-type': patch })
-        let [status, retryAfter, text] = [0, 1000, '']
-        const fail = (error: Error): void => {
-          forget(used)
-          reject(error)
-        }
-        stream.setEncoding('utf8')
-        stream.setTimeout(patience, () => stream.destroy(new Error(`no answer in ${patience} ms`)))
-        stream.on('response', (headers) => {
-          status = headers[':status'] ?? 0
-          retryAfter = Number(headers['retry-after'] ?? 1) * 1000
-        })
-        stream.on('data', (chunk: string) => (text += chunk))
-        stream.on('error', fail)
-        stream.on('close', () => {
-          if (status === 0) fail(new Error('the session ended'))
-          else resolve({ status, retryAfter, text })
-        })
-        stream.end(body)
-      }),
-    close: () => session?.close(),
   }
 }

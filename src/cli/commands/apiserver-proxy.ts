@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { printable } from '../../kit/printable.ts'
+import { giveBackMemory } from '../../kit/thrift.ts'
 import { runProxy } from '../../proxy/run.ts'
 import { usualTiming } from '../../proxy/timing.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
@@ -19,6 +20,7 @@ export const apiserverProxy: CommandDefinition = {
     // A service is stopped by this one.
     const stop = new AbortController()
     const stopped = (): void => stop.abort()
+    const cease = giveBackMemory()
     process.once('SIGTERM', stopped)
     try {
       const log = (line: string): void => void stderr.write(`${printable(line)}\n`)
@@ -26,6 +28,7 @@ export const apiserverProxy: CommandDefinition = {
       await runProxy(config, world, AbortSignal.any([signal, stop.signal]))
     } finally {
       process.off('SIGTERM', stopped)
+      cease()
     }
     return exitCodes.ok
   },

@@ -40,6 +40,16 @@ test('has a way in for people, and one through each control plane', async () => 
   expect(certificate.validToDate).toEqual(new Date('2026-11-16T12:00:00Z'))
 })
 
+test('leads to where the API is reached, when that is said', async () => {
+  const { config } = await made('kubeconfig --server https://127.0.0.1:7443/')
+  expect(config.clusters[0]).toMatchObject({
+    name: 'production',
+    cluster: { server: 'https://127.0.0.1:7443' },
+  })
+  expect(config.clusters).toHaveLength(4)
+  expect((await hyperkube('kubeconfig --server 127.0.0.1:7443', files)).code).toBe(2)
+})
+
 test('is good for as long as is asked, and past all roles only when that is asked', async () => {
   const { certificate } = await made('kubeconfig --for 1h --break-glass')
   expect(certificate.subject).toBe('O=system:masters\nCN=me@here')

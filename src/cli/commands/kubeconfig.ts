@@ -5,12 +5,17 @@ import { credentialsFor } from '../../lifecycle/operator.ts'
 import { type Entrance, personalKubeconfig } from '../../pki/kubeconfig.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
+import { controlPlanes } from '../control-planes.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { openIdentity } from '../load-identity.ts'
 import { findingsText } from '../print.ts'
 
 const day = 24 * 3_600_000
-const flags = z.object({ for: z.number().default(day), breakGlass: z.boolean().default(false) })
+const flags = z.object({
+  for: z.number().default(day),
+  server: z.string().optional(),
+  breakGlass: z.boolean().default(false),
+})
 
 /** A group that is bound to the role cluster-admin, and can be unbound again. */
 const admins = 'hyperkube:admins'
@@ -21,16 +26,18 @@ export const kubeconfig: CommandDefinition = {
   examples: [
     ['hyperkube kubeconfig > ~/.kube/config', 'for a day, with a context for each control plane'],
     ['hyperkube kubeconfig --for 1h', 'for an hour'],
+    ['hyperkube kubeconfig --server https://127.0.0.1:6443', 'by way of hyperkube proxy on this machine'],
     ['hyperkube kubeconfig --break-glass --for 1h', 'past all roles, when they are what is broken'],
   ],
   identity: true,
   configure(command) {
     command
       .option('--for <duration>', 'how long it is good: 1h, 24h (default), 720h', lifetimeFlag)
+      .option('--server <url>', 'where the API is reached, instead of spec.api.endpoint', serverFlag)
       .option('--break-glass', 'as system:masters, which no role can keep out')
   },
   async run(context, { options }) {
-    const { for: lifetime, breakGlass } = flags.parse(options)
+    const { for: lifetime, server, breakGlass } = flags.parse(options)
     const { cluster, findings } = await loadCluster(context, options.file)
     context.stderr.write(findingsText(findings))
     if (cluster === undefined) return exitCodes.failure
@@ -39,7 +46,7 @@ export const kubeconfig: CommandDefinition = {
     const group = breakGlass ? masters : admins
     const who = `${user}@${machine}`
     const own = await credentialsFor(authorities.kubernetes, who, [group], context.now(), lifetime)
-    const config = personalKubeconfig(user, entrances(cluster), {
+    const config = personalKubeconfig(user, entrances(cluster, server), {
       authority: authorities.kubernetes.certificate,
       ...own,
     })
@@ -57,17 +64,21 @@ function lifetimeFlag(text: string): number {
   return milliseconds
 }
 
+function serverFlag(text: string): string {
+  const url = URL.parse(text)
+  if (url?.protocol !== 'https:') throw new InvalidArgumentError('write it as https://HOST:PORT')
+  return url.origin
+}
+
 /** What people are to use, then every control plane by itself. */
-function entrances({ metadata, spec }: Cluster): Entrance[] {
-  const { endpoint, port } = spec.api
-  const controlPlanes = spec.hosts
-    .filter(({ roles }) => roles.includes('control-plane'))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+function entrances(cluster: Cluster, server: string | undefined): Entrance[] {
+  const { metadata, spec } = cluster
+  const first = server ?? (spec.api.endpoint && `https://${spec.api.endpoint}`)
   return [
-    ...(endpoint === undefined ? [] : [{ name: metadata.name, server: `https://${endpoint}` }]),
-    ...controlPlanes.map(({ name, address }) => ({
-      name: `${metadata.name}-${name}`,
-      server: `https://${address.includes(':') ? `[${address}]` : address}:${port}`,
+    ...(first === undefined ? [] : [{ name: metadata.name, server: first }]),
+    ...controlPlanes(cluster).map((one) => ({
+      name: `${metadata.name}-${one.name}`,
+      server: `https://${one.server}`,
     })),
   ]
 }

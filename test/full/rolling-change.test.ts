@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Lab } from '../../lab/hosts/lab.ts'
+import { freshLab } from '../support/lab.ts'
+import { changeUnderLoad, overlaps, type RollingChange } from '../support/rolling-change.ts'
+import { type UpCluster, upCluster } from '../support/up-cluster.ts'
+
+let lab: Lab
+let cluster: UpCluster
+let seen: RollingChange
+
+beforeAll(async () => {
+  lab = await freshLab('rolling')
+  cluster = await upCluster(lab, '3+1', '1.37.1')
+  // For how long events are kept is of no consequence to anybody here.
+  seen = await changeUnderLoad(cluster, 50, (document) =>
+    document.setIn(['spec', 'components', 'apiServer', 'args'], { 'event-ttl': '2h' }),
+  )
+}, 900_000)
+afterAll(async () => {
+  try {
+    await cluster.close()
+  } finally {
+    await lab.down()
+  }
+})
+
+test('up brings a changed flag of the API server to all control planes', async () => {
+  expect(seen.up.code, seen.up.stderr).toBe(0)
+  for (const host of cluster.hosts.filter(({ name }) => name.startsWith('cp'))) {
+    const { stdout } = await host.exec(['pgrep', '--full', '--list-full', '--', '--event-ttl=2h'])
+    expect(stdout).toContain('kube-apiserver')
+  }
+})
+
+test('restarts the API servers, and nothing else', () => {
+  expect(seen.restarts.map(({ host, service }) => `${host} ${service}`).toSorted()).toEqual([
+    'cp1 kube-apiserver',
+    'cp2 kube-apiserver',
+    'cp3 kube-apiserver',
+  ])
+})
+
+test('restarts one at a time', () => {
+  expect(overlaps(seen.restarts)).toEqual([])
+})
+
+test('no client of the proxy notices', () => {
+  const { failed, retried, worst, watchGap } = seen.figures
+  expect({ failed, retried }).toEqual({ failed: [], retried: 0 })
+  expect(Math.max(worst, watchGap)).toBeLessThan(2000)
+})

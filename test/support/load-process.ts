@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import type { Host } from '../../lab/hosts/host.ts'
+import { ApiLoad, type Load, type LoadFigures, loadFigures } from './api-load.ts'
+import { type LoadTarget, loadTarget } from './api-ways.ts'
+
+/** What the process is told, in the first line of its input. It stops when its input ends. */
+const order = z.strictObject({ target: loadTarget, perSecond: z.number() })
+/** What it says, a line each: how many answers there are by now, and in the end all figures. */
+const word = z.union([z.strictObject({ requests: z.int() }), z.strictObject({ figures: loadFigures })])
+type Word = z.infer<typeof word>
+
+/** The same load from a process of its own, in a host's network: 127.0.0.1 is that host's own there. */
+export class LoadProcess implements Load {
+  requests = 0
+  readonly #child: ChildProcess
+  readonly #figures = Promise.withResolvers<LoadFigures>()
+
+  constructor(host: Host, target: LoadTarget, perSecond: number) {
+    const argv = ['netns', 'exec', host.mark, process.execPath, import.meta.filename]
+    this.#child = spawn('ip', argv, { stdio: ['pipe', 'pipe', 'inherit'] })
+    this.#child.stdin?.on('error', () => undefined)
+    this.#child.stdin?.write(`${JSON.stringify({ target, perSecond })}\n`)
+    if (this.#child.stdout !== null) {
+      createInterface({ input: this.#child.stdout }).on('line', (line) =>
+        this.#heard(word.parse(JSON.parse(line))),
+      )
+    }
+    this.#child.on('close', (code) => this.#figures.reject(new Error(`the load ended with ${code}`)))
+    // Whoever stops it hears of that.
+    this.#figures.promise.catch(() => undefined)
+  }
+
+  async stop(): Promise<LoadFigures> {
+    this.#child.stdin?.end()
+    return this.#figures.promise
+  }
+
+  #heard(said: Word): void {
+    if ('figures' in said) this.#figures.resolve(said.figures)
+    else this.requests = said.requests
+  }
+}
+
+/** The process itself. */
+async function main(): Promise<void> {
+  const input = createInterface({ input: process.stdin })
+  const ended = once(input, 'close')
+  const [line] = z.tuple([z.string()]).parse(await once(input, 'line'))
+  const { target, perSecond } = order.parse(JSON.parse(line))
+  const say = (said: Word): void => void process.stdout.write(`${JSON.stringify(said)}\n`)
+  const load = new ApiLoad(target, perSecond)
+  load.start()
+  const timer = setInterval(() => say({ requests: load.requests }), 200)
+  await ended
+  clearInterval(timer)
+  say({ figures: await load.stop() })
+}
+
+if (import.meta.main) await main()
