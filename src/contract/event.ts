@@ -61,6 +61,9 @@ const event = z.strictObject({
 })
 export type Event = z.infer<typeof event>
 
+/** Newer releases may tell of more. */
+export const eventTypes: ReadonlySet<string> = new Set(what.options.map(({ shape }) => shape.type.value))
+
 export const eventFormat: Format<Event> = {
   kind: 'Event',
   newest: { apiVersion: 'hyperkube.dev/v1', schema: event },

@@ -3,6 +3,7 @@ import { findingSchema } from './finding.ts'
 import { factsFormat } from './facts.ts'
 import { nodePlanFormat } from './node-plan.ts'
 import { op } from './op.ts'
+import { listening, listenWish, mostTargets, probeResult, probeTarget, token } from './peers.ts'
 import { stage } from './stage.ts'
 import type { Format } from './versioned.ts'
 
@@ -24,8 +25,8 @@ const ask = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('hello') }),
   /** The name is the operator's for the host. */
   z.strictObject({ type: z.literal('facts'), host: z.string() }),
-  /** What would be done, were the plan applied. */
-  z.strictObject({ type: z.literal('diff'), plan }),
+  /** What would be done, were the plan applied; with `texts` also what is in files that would change. */
+  z.strictObject({ type: z.literal('diff'), plan, texts: z.boolean().optional() }),
   /** With `force` also from a holder who is still there. */
   z.strictObject({ type: z.literal('claim'), claim, force: z.boolean() }),
   z.strictObject({ type: z.literal('release'), claim }),
@@ -46,6 +47,14 @@ const ask = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('attach'), run: z.uuid(), from: z.int().min(1) }),
   /** Takes everything of ours off the host, as a run that can be attached to. */
   z.strictObject({ type: z.literal('reset'), claim, run: z.uuid() }),
+  /** What time it is there. */
+  z.strictObject({ type: z.literal('clock') }),
+  /** Opens ports for other hosts to look for, until the time is over, the connection ends, or `hush` is said. */
+  z.strictObject({ type: z.literal('listen'), ...listenWish.shape }),
+  /** Ends what was opened under the token, and nothing else. */
+  z.strictObject({ type: z.literal('hush'), token }),
+  /** Looks for the ports of other hosts. */
+  z.strictObject({ type: z.literal('probe'), targets: z.array(probeTarget).max(mostTargets) }),
 ])
 
 const request = z.strictObject({
@@ -65,7 +74,13 @@ export const requestFormat: Format<AgentRequest> = {
 const answer = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('hello'), version: z.string(), claim: claim.optional() }),
   z.strictObject({ type: z.literal('facts'), facts: factsFormat.newest.schema }),
-  z.strictObject({ type: z.literal('diff'), ops: z.array(op), findings: z.array(findingSchema) }),
+  z.strictObject({
+    type: z.literal('diff'),
+    ops: z.array(op),
+    findings: z.array(findingSchema),
+    /** By the names that ops give them. Never of secrets. */
+    texts: z.record(z.string(), z.string()).optional(),
+  }),
   z.strictObject({ type: z.literal('claimed'), claim }),
   z.strictObject({ type: z.literal('released') }),
   z.strictObject({
@@ -74,6 +89,12 @@ const answer = z.discriminatedUnion('type', [
     requests: z.record(z.string(), z.string()),
   }),
   z.strictObject({ type: z.literal('running'), run: z.uuid() }),
+  /** Milliseconds since 1970. */
+  z.strictObject({ type: z.literal('clock'), time: z.number() }),
+  z.strictObject({ type: z.literal('listening'), ...listening.shape }),
+  z.strictObject({ type: z.literal('hushed') }),
+  /** In the order of the targets. */
+  z.strictObject({ type: z.literal('probed'), results: z.array(probeResult) }),
   z.strictObject({
     type: z.literal('refused'),
     code: z.string(),

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Format, olderVersion, readVersioned } from './versioned.ts'
+import { type Format, olderVersion, readTold, readVersioned } from './versioned.ts'
 
 const base = { kind: z.literal('Toy') }
 const first = z.strictObject({ ...base, apiVersion: z.literal('t/v1'), size: z.int() })
@@ -32,4 +32,38 @@ test.each([
   ['CONTRACT_NOT_VALID', { apiVersion: 't/v3', kind: 'Toy', bytes: 1, unit: 'B', more: 1 }],
 ])('%s', (code, value) => {
   expect(() => readVersioned(toy, value)).toThrow(expect.objectContaining({ code }))
+})
+
+describe('what a newer release tells', () => {
+  const part = z.discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('a'), size: z.int() }),
+    z.strictObject({ type: z.literal('b') }),
+  ])
+  const schema = z.strictObject({ ...base, apiVersion: z.literal('t/v1'), parts: z.array(part) })
+  const told: Format<z.infer<typeof schema>> = {
+    kind: 'Toy',
+    newest: { apiVersion: 't/v1', schema },
+    older: [],
+  }
+  const head = { apiVersion: 't/v1', kind: 'Toy' }
+
+  test('is read without what only it knows, however deep', () => {
+    const parts = [
+      { type: 'a', size: 1, colour: 'red' },
+      { type: 'b', more: { deep: [1] } },
+    ]
+    const value = { ...head, parts, mood: 'good' }
+    expect(readTold(told, value)).toEqual({ ...head, parts: [{ type: 'a', size: 1 }, { type: 'b' }] })
+    expect(value.mood).toBe('good')
+    expect(() => readVersioned(told, value)).toThrow('mood')
+  })
+
+  test('is refused when something is missing or another thing', () => {
+    for (const wrong of [{ type: 'a', colour: 'red' }, { type: 'c' }]) {
+      expect(() => readTold(told, { ...head, parts: [wrong] })).toThrow(
+        expect.objectContaining({ code: 'CONTRACT_NOT_VALID' }),
+      )
+    }
+    expect(() => readTold(told, { ...head, apiVersion: 't/v2' })).toThrow('t/v2')
+  })
 })

@@ -29,8 +29,21 @@ export function olderVersion<S extends z.ZodType>(
 
 const versioned = z.looseObject({ apiVersion: z.string(), kind: z.string() })
 
-/** Reads a document of any version of its format, and answers with the newest. */
-export function readVersioned<T>({ kind, newest, older }: Format<T>, value: unknown): T {
+/** Reads a document of any version of its format, and answers with the newest. What it does not know it refuses. */
+export function readVersioned<T>(format: Format<T>, value: unknown): T {
+  return parse(format.newest.apiVersion, format.newest.schema, toNewest(format, value))
+}
+
+/**
+ * The same of something that a newer release may have told: fields that this one does not know are left out. That is
+ * for answers alone. Nothing may be left out of what is asked for, as it may be the very point of it.
+ */
+export function readTold<T>(format: Format<T>, value: unknown): T {
+  const { apiVersion, schema } = format.newest
+  return parse(apiVersion, schema, withoutUnknown(schema, toNewest(format, value)))
+}
+
+function toNewest<T>({ kind, newest, older }: Format<T>, value: unknown): unknown {
   const head = versioned.safeParse(value)
   if (!head.success || head.data.kind !== kind) {
     throw new HyperkubeError('CONTRACT_OTHER_KIND', `this is not a document of kind ${kind}`)
@@ -45,8 +58,20 @@ export function readVersioned<T>({ kind, newest, older }: Format<T>, value: unkn
     })
   }
   const steps = from === -1 ? [] : older.slice(from)
-  const document = steps.reduce((old, step) => step.toNext(old), value)
-  return parse(newest.apiVersion, newest.schema, document)
+  return steps.reduce((old, step) => step.toNext(old), value)
+}
+
+function withoutUnknown(schema: z.ZodType, value: unknown): unknown {
+  const issues = schema.safeParse(value).error?.issues ?? []
+  const unknown = issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? [issue] : []))
+  if (unknown.length === 0) return value
+  const known = structuredClone(value)
+  for (const { path, keys } of unknown) {
+    const around = path.reduce<unknown>((part, key) => Reflect.get(Object(part), key), known)
+    for (const key of keys) Reflect.deleteProperty(Object(around), key)
+  }
+  // What was hidden behind them shows now.
+  return withoutUnknown(schema, known)
 }
 
 function parse<S extends z.ZodType>(apiVersion: string, schema: S, value: unknown): z.infer<S> {

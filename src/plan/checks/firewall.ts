@@ -8,14 +8,15 @@ export const firewall: LinuxCheck = (subject) => {
   const ports = portsOf(subject).filter(({ from }) => from === 'hosts')
   const pods = isNode(subject) ? subject.cluster.spec.network.pods : []
   return subject.system.firewalls.flatMap((name) => {
-    const command = name === 'docker' ? undefined : commands[name](ports, pods)
+    const command = name === 'docker' ? undefined : opens[name](ports, pods)
     return command === undefined ? [] : [active(subject, name, command)]
   })
 }
 
 type Command = (ports: readonly Port[], pods: readonly string[]) => string
 
-const commands: Readonly<Record<'firewalld' | 'ufw', Command>> = {
+/** How to let in what comes to these ports, and the packets of pods. */
+export const opens: Readonly<Record<'firewalld' | 'ufw', Command>> = {
   firewalld: (ports, pods) =>
     [
       [

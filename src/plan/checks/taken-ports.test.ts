@@ -12,7 +12,7 @@ test('a port that somebody else has is an error that names them', () => {
       code: 'HOST_PORT_TAKEN',
       severity: 'error',
       message: 'haproxy listens on port 6443, which kube-apiserver needs',
-      hint: "stop it, or set spec.api.port; it is found with ss -ltnp 'sport = :6443'",
+      hint: "on the host: ss -ltnp 'sport = :6443' shows which one; stop it, or set spec.api.port",
       component: 'kube-apiserver',
       host: 'cp1',
     },
@@ -45,7 +45,7 @@ test('a port of etcd is needed by its members alone', () => {
 test('on Windows programs have an ending', () => {
   expect(listening(10_250, 'kubelet.exe', 'win1')).toEqual([])
   expect(listening(10_250, 'other.exe', 'win1')).toMatchObject([
-    { hint: 'stop it; it is found with Get-NetTCPConnection -State Listen -LocalPort 10250' },
+    { hint: 'on the host: Get-NetTCPConnection -State Listen -LocalPort 10250 shows which one; stop it' },
   ])
 })
 

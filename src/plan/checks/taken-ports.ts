@@ -33,7 +33,7 @@ function taken(subject: SystemSubject, { port, component }: Port, process: strin
   }
   const message = `${process} listens on port ${port}, which ${component} needs`
   const other = component === 'kube-apiserver' ? ', or set spec.api.port' : ''
-  const hint = `stop it${other}; it is found with ${look}`
+  const hint = `on the host: ${look} shows which one; stop it${other}`
   return error(subject, 'HOST_PORT_TAKEN', message, { hint, component })
 }
 

@@ -8,8 +8,8 @@ test('a copy of another host is named with the first of them', () => {
     {
       code: 'HOST_CLONED',
       severity: 'error',
-      message: 'w1 and cp1 have the same machine id: one is a copy of the other',
-      hint: 'rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup && reboot',
+      message: 'it has the machine id of cp1: one is a copy of the other',
+      hint: 'on the copy: rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup && reboot',
       host: 'w1',
     },
   ])

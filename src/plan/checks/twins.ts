@@ -8,11 +8,11 @@ const clones: SystemCheck = (subject) => {
   const first = firstOfMachine.get(system.machineId)
   // A host without an id says nothing about whose copy it is.
   if (system.machineId === '' || first === undefined || first === host.name) return []
-  const message = `${host.name} and ${first} have the same machine id: one is a copy of the other`
+  const message = `it has the machine id of ${first}: one is a copy of the other`
   const hint =
     system.os === 'linux'
-      ? 'rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup && reboot'
-      : 'sysprep /generalize /oobe /reboot'
+      ? 'on the copy: rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup && reboot'
+      : 'on the copy: sysprep /generalize /oobe /reboot'
   return [error(subject, 'HOST_CLONED', message, { hint })]
 }
 
@@ -20,10 +20,10 @@ const namesakes: SystemCheck = (subject) => {
   const { host, system, firstOfHostname } = subject
   const first = firstOfHostname.get(system.hostname.toLowerCase())
   if (first === undefined || first === host.name) return []
-  const message = `${host.name} and ${first} both call themselves ${system.hostname}`
+  const message = `it calls itself ${system.hostname}, and so does ${first}`
   const hint =
     system.os === 'linux'
-      ? `hostnamectl set-hostname ${host.name}`
-      : `Rename-Computer -NewName ${host.name} -Restart`
+      ? `on the host: hostnamectl set-hostname ${host.name}`
+      : `on the host: Rename-Computer -NewName ${host.name} -Restart`
   return [warning(subject, 'HOST_NAME_TWICE', message, { hint })]
 }

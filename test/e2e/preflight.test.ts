@@ -1,0 +1,223 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { Host } from '../../lab/hosts/host.ts'
+import type { Lab } from '../../lab/hosts/lab.ts'
+import type { Finding } from '../../src/contract/finding.ts'
+import { until } from '../../src/kit/until.ts'
+import type { Crew } from '../../src/lifecycle/crew.ts'
+import type { Peer } from '../../src/lifecycle/peers/peer.ts'
+import { preflight } from '../../src/lifecycle/preflight.ts'
+import { freshLab } from '../support/lab.ts'
+import { labCrew } from '../support/lab-crew.ts'
+
+/**
+ * Three control planes that are members of etcd and nodes as well. All hosts of the lab have the clock of the machine, so
+ * of clocks only that they agree is seen here.
+ */
+const names = ['cp1', 'cp2', 'cp3']
+const { signal } = new AbortController()
+
+let lab: Lab
+let crew: Crew
+let cp1: Host
+let cp2: Host
+let cp3: Host
+
+beforeAll(async () => {
+  lab = await freshLab('preflight')
+  await lab.up(names)
+  ;[cp1, cp2, cp3] = await Promise.all([lab.host('cp1'), lab.host('cp2'), lab.host('cp3')])
+  crew = await labCrew([cp1, cp2, cp3], signal)
+})
+afterAll(async () => {
+  try {
+    await crew.close()
+  } finally {
+    await lab.down()
+  }
+})
+afterEach(async () => {
+  const clean =
+    'nft delete table inet test 2>/dev/null || true; systemctl stop taker-tcp 2>/dev/null || true; ip link delete vxtest 2>/dev/null || true; ip link set eth0 mtu 1500'
+  await Promise.all([cp1, cp2, cp3].map(async (host) => host.script(clean)))
+})
+
+async function peers(): Promise<readonly Peer[]> {
+  return Promise.all(
+    [cp1, cp2, cp3].map(async ({ name, address }): Promise<Peer> => {
+      const { facts } = (await crew.sessions.get(name)?.ask({ type: 'facts', host: name }, 'facts')) ?? {}
+      const packet = facts?.system.addresses.find((one) => one.address === address)?.mtu ?? 0
+      return {
+        host: name,
+        address,
+        os: 'linux',
+        roles: new Set(['etcd', 'control-plane', 'node']),
+        ports: [
+          { port: 2379, protocol: 'tcp', component: 'etcd', from: 'hosts' },
+          { port: 2380, protocol: 'tcp', component: 'etcd', from: 'hosts' },
+          { port: 6443, protocol: 'tcp', component: 'kube-apiserver', from: 'hosts' },
+          { port: 10_250, protocol: 'tcp', component: 'kubelet', from: 'hosts' },
+          { port: 4789, protocol: 'udp', component: 'flanneld', from: 'hosts' },
+        ],
+        packet,
+        gatekeepers: [],
+      }
+    }),
+  )
+}
+
+async function look(fresh: readonly string[] = names): Promise<readonly Finding[]> {
+  return preflight(crew.sessions, await peers(), { fresh: new Set(fresh), now: () => new Date() })
+}
+
+/** Rules for what arrives at a host, or leaves it. */
+async function rule(host: Host, text: string, hook: 'input' | 'output' = 'input'): Promise<void> {
+  const chain = `chain ${hook}_test {\ntype filter hook ${hook} priority 0\n${text}\n}`
+  await host.exec(['nft', '-f', '-'], { input: `table inet test {\n${chain}\n}\n` })
+}
+
+async function listeners(host: Host): Promise<string> {
+  const { stdout } = await host.exec(['ss', '-Hlntu', 'not sport = :22'])
+  return stdout.trim()
+}
+
+test('where all is well nothing is found, at once, and no port is held afterwards', async () => {
+  const known = await peers()
+  const times: number[] = []
+  for (let turn = 0; turn < 5; turn++) {
+    const began = performance.now()
+    const found = await preflight(crew.sessions, known, { fresh: new Set(names), now: () => new Date() })
+    times.push(performance.now() - began)
+    expect(found).toEqual([])
+  }
+  process.stderr.write(`preflight of three: ${times.map((time) => time.toFixed(0)).join(', ')} ms\n`)
+  expect(Math.min(...times)).toBeLessThan(1500)
+  for (const host of [cp1, cp2, cp3]) expect(await listeners(host)).toBe('')
+})
+
+test('a port that one host drops is found, and nothing else', async () => {
+  await rule(cp2, 'tcp dport 2380 drop')
+  expect(await look()).toMatchObject([
+    {
+      code: 'PEER_PORT_BLOCKED',
+      severity: 'error',
+      host: 'cp2',
+      component: 'etcd',
+      message: 'cp1 and cp3 do not reach its port 2380/tcp (etcd): no answer comes',
+    },
+  ])
+})
+
+test.each(['reject', 'reject with icmpx admin-prohibited', 'reject with tcp reset'])(
+  'a firewall that says no is one as well: %s',
+  async (verdict) => {
+    await rule(cp1, `tcp dport { 6443, 10250 } ${verdict}`)
+    const found = await look()
+    expect(found).toMatchObject([{ code: 'PEER_PORT_BLOCKED', host: 'cp1' }])
+    expect(found[0]?.message).toMatch(
+      /^cp2 and cp3 do not reach its ports 6443\/tcp \(kube-apiserver\) and 10250\/tcp \(kubelet\): /,
+    )
+  },
+)
+
+test('a host that gets nothing out is found as that one', async () => {
+  await rule(cp3, 'tcp dport { 2379, 6443 } drop', 'output')
+  expect(await look()).toMatchObject([
+    {
+      host: 'cp3',
+      message:
+        'it does not reach ports 2379/tcp (etcd) and 6443/tcp (kube-apiserver) of cp1 and cp2: no answer comes',
+    },
+  ])
+})
+
+test('datagrams that are lost when they are large', async () => {
+  await rule(cp1, 'udp dport 4789 ip length > 1400 drop')
+  expect(await look()).toMatchObject([
+    {
+      code: 'PEER_UDP_SMALLER',
+      severity: 'warning',
+      host: 'cp1',
+      message:
+        'packets of pods have up to 1500 bytes, and on the way from cp2 and cp3 to it only those of about 1400 arrive',
+    },
+  ])
+})
+
+test('datagrams are marked as not to be cut on the way', async () => {
+  await rule(cp1, 'udp dport 4789 ip frag-off & 0x4000 == 0 drop')
+  expect(await look()).toEqual([])
+})
+
+test('a router that cuts nothing, and says so', async () => {
+  await cp3.script(`sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.send_redirects=0 net.ipv4.conf.eth0.send_redirects=0
+    ip route add ${cp1.address}/32 dev eth0 mtu lock 1450`)
+  await cp2.exec(['ip', 'route', 'add', `${cp1.address}/32`, 'via', cp3.address])
+  try {
+    // Of packets that cp3 sends itself, its kernel knows: it cuts them.
+    expect(await look()).toMatchObject([
+      {
+        code: 'PEER_UDP_SMALLER',
+        host: 'cp1',
+        message:
+          'packets of pods have up to 1500 bytes, and on the way from cp2 to it only those of about 1450 arrive',
+      },
+    ])
+  } finally {
+    await cp2.exec(['ip', 'route', 'del', `${cp1.address}/32`])
+    await cp3.exec(['ip', 'route', 'del', `${cp1.address}/32`])
+  }
+})
+
+test('a host whose interface takes less than the others send', async () => {
+  await cp2.exec(['ip', 'link', 'set', 'eth0', 'mtu', '1300'])
+  expect(await look()).toMatchObject([{ code: 'PEER_UDP_SMALLER', host: 'cp2' }])
+})
+
+test('datagrams that are all lost', async () => {
+  await rule(cp3, 'udp dport 4789 drop')
+  expect(await look()).toMatchObject([
+    {
+      code: 'PEER_UDP_BLOCKED',
+      severity: 'error',
+      host: 'cp3',
+      message: 'cp1 and cp2 do not reach its port 4789/udp (flanneld): no answer comes',
+    },
+  ])
+})
+
+test('a port that somebody has is left to them: it is enough that they answer', async () => {
+  await cp1.script(`systemd-run --quiet --unit=taker-tcp socat TCP-LISTEN:10250,fork,reuseaddr STDOUT
+    ip link add vxtest type vxlan id 4096 dstport 4789 dev eth0 && ip link set vxtest up`)
+  await until('somebody to listen on 10250', async () => (await listeners(cp1)).includes(':10250'), {
+    within: 10_000,
+  })
+  expect(await look()).toEqual([])
+  // Where the pod network has the port, nothing can be learned of it; where somebody has another one, it can.
+  await rule(cp1, 'tcp dport 10250 drop; udp dport 4789 drop')
+  expect(await look()).toMatchObject([{ code: 'PEER_PORT_BLOCKED', host: 'cp1', component: 'kubelet' }])
+})
+
+test('for a host that joins, only it listens, and the others look at it', async () => {
+  await rule(cp3, 'tcp dport 10250 drop; udp dport 4789 drop')
+  // Of an old host the datagrams cannot be tried: its pod network has the port.
+  expect(await look(['cp1'])).toMatchObject([
+    { host: 'cp3', message: 'cp1 does not reach its port 10250/tcp (kubelet): no answer comes' },
+  ])
+  const found = await look(['cp3'])
+  expect(found.map(({ code, host }) => `${code} ${host}`)).toEqual([
+    'PEER_PORT_BLOCKED cp3',
+    'PEER_UDP_BLOCKED cp3',
+  ])
+})
+
+test('ports are free again when whoever asked is gone', async () => {
+  const session = crew.sessions.get('cp1')
+  const token = '9f86d081884c7d659a2feaa0c55ad015'
+  const wish = { address: cp1.address, tcp: [2380], udp: [4789], token, for: 30_000 }
+  const opened = await session?.ask({ type: 'listen', ...wish }, 'listening')
+  expect(opened).toEqual({ type: 'listening', tcp: [2380], udp: [4789] })
+  expect((await listeners(cp1)).split('\n')).toHaveLength(2)
+  // Nobody is needed on the host after this, the last test.
+  await session?.close()
+  await until('the ports to be free', async () => (await listeners(cp1)) === '', { within: 10_000 })
+})
