@@ -1,6 +1,6 @@
-import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import { run } from '../src/kit/command.ts'
 import { exists } from '../src/kit/files.ts'
 
@@ -29,15 +29,15 @@ export function ownTarget(): string {
   return `${process.platform}-${process.arch}`
 }
 
-/** Builds the executable for a target and answers with its path. */
-export async function buildExecutable(name: string, directory: string): Promise<string> {
+/** Builds the executable for a target and answers with its path. It is of the package's version, or of another one. */
+export async function buildExecutable(name: string, directory: string, version?: string): Promise<string> {
   const target = targets[name]
   if (target === undefined)
     throw new Error(`there is no target ${name}; there are ${Object.keys(targets).join(', ')}`)
   const work = join(directory, `.${name}`)
   await mkdir(work, { recursive: true })
   try {
-    const blob = await prepareBlob(work, name === ownTarget())
+    const blob = await prepareBlob(work, name === ownTarget(), version)
     const output = join(directory, target.output)
     await copyFile(await nodeExecutable(name, target, work), output)
     await chmod(output, 0o755)
@@ -48,7 +48,7 @@ export async function buildExecutable(name: string, directory: string): Promise<
   }
 }
 
-async function prepareBlob(work: string, own: boolean): Promise<string> {
+async function prepareBlob(work: string, own: boolean, version: string | undefined): Promise<string> {
   const [bundle, blob, config] = [join(work, 'bundle.cjs'), join(work, 'blob'), join(work, 'sea.json')]
   await build({
     entryPoints: [join(root, 'src/main.ts')],
@@ -61,6 +61,7 @@ async function prepareBlob(work: string, own: boolean): Promise<string> {
     format: 'cjs',
     // Compiled parts of libraries, without which they do the same in JavaScript.
     external: ['*.node', 'cpu-features'],
+    plugins: version === undefined ? [] : [ofVersion(version)],
     logLevel: 'error',
   })
   await writeFile(
@@ -77,6 +78,21 @@ async function prepareBlob(work: string, own: boolean): Promise<string> {
   )
   await run([process.execPath, '--experimental-sea-config', config])
   return blob
+}
+
+/** As if the package were of that version. */
+function ofVersion(version: string): Plugin {
+  const file = join(root, 'package.json')
+  return {
+    name: 'of-version',
+    setup(bundling) {
+      bundling.onLoad({ filter: /package\.json$/ }, async ({ path }) => {
+        if (path !== file) return undefined
+        const content: object = JSON.parse(await readFile(path, 'utf8'))
+        return { contents: JSON.stringify({ ...content, version }), loader: 'json' }
+      })
+    },
+  }
 }
 
 async function nodeExecutable(name: string, target: Target, work: string): Promise<string> {

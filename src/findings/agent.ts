@@ -1,6 +1,23 @@
 import type { Entries } from './entry.ts'
 
 export const agent: Entries = {
+  AGENT_STOPPING: {
+    summary: 'The agent of a host is about to end, and begins nothing more.',
+    meaning: 'Somebody stops or replaces it, or it has just taken everything of hyperkube off the host.',
+    remedy: 'Run the same command again: it finds the agent that comes after it, or brings one along.',
+  },
+  AGENT_WENT_BACK: {
+    summary: 'The new agent of a host did not answer, so the host went back to the former one.',
+    meaning: 'No component was touched, and the former agent does its work as before.',
+    remedy:
+      'On the host `journalctl -u hyperkube-agent` says what the new one complained of. Mend that, then run the same command again.',
+  },
+  AGENT_TOO_NEW: {
+    summary: 'The agent of a host is of a release that this one does not understand.',
+    meaning:
+      'A colleague works with a newer hyperkube. An agent that is newer by at most one minor is understood and left as it is; nothing was done on this host.',
+    remedy: 'Use the release that the message names, or one minor before it.',
+  },
   HOST_DRIFT: {
     summary: 'Something that hyperkube put on a host is not as it was left. A warning.',
     meaning:

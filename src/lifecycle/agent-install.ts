@@ -2,7 +2,9 @@ import { posix } from 'node:path'
 import { HyperkubeError } from '../kit/errors.ts'
 import { agentService } from '../plan/linux/hyperkube-agent.ts'
 import { ownProgram, programDirectory } from '../plan/linux/paths.ts'
-import type { Remote } from '../ssh/remote.ts'
+import type { ExecResult, Remote } from '../ssh/remote.ts'
+import { decideAgent } from './agent-release.ts'
+import { agentUnit, changeAgent, keepNewAgent, lookAtAgent } from './agent-switch.ts'
 
 /** hyperkube itself, as it is brought to hosts. */
 export interface OwnRelease {
@@ -15,76 +17,85 @@ export interface OwnRelease {
 export interface InstallOptions {
   readonly signal: AbortSignal
   readonly onProgress: (sent: number, size: number) => void
+  /** How long a new agent may take to answer until the host goes back to the former one, in milliseconds. */
+  readonly trial?: number
 }
 
-const current = posix.dirname(ownProgram)
+/** Longer than we wait for an answer. */
+const usualTrial = 90_000
 
 /**
- * Makes sure that a host runs the agent of this very release. A new one is put beside the old, the link is switched in
- * one go, and a timer of the host's own switches back unless the new agent has answered by then. No component is touched.
+ * Makes sure that a host runs an agent that understands us: that of this release, or one that is a little newer. Answers
+ * with its version. A new one is put beside the former, and no component is touched; the former goes with the next plan.
  */
 export async function installAgent(
   remote: Remote,
   release: OwnRelease,
   options: InstallOptions,
-): Promise<void> {
-  const { signal, onProgress } = options
+): Promise<string> {
+  const { signal } = options
   const directory = programDirectory('hyperkube', release.version)
-  const look = await remote.exec(['sh', '-c', state, 'state', current], { signal, root: true })
-  const [now = '', active = ''] = look.stdout.split('\n')
-  if (now === directory && active === 'active') return
-  const program = `${directory}/${posix.basename(ownProgram)}`
+  const seen = await remote.exec(lookAtAgent, { signal, root: true })
+  const [there = '', active = ''] = seen.stdout.split('\n')
+  const found = versionIn(there)
+  const decision = decideAgent(release.version, found)
+  if (decision === 'refuse') throw tooNew(remote, release, found ?? '')
+  if (decision === 'keep' && found !== undefined) {
+    if (active !== 'active') check(remote, await remote.exec(start, { signal, root: true }))
+    return found
+  }
+  if (there === directory && active === 'active') return release.version
+  await bring(remote, release, directory, options)
+  await change(remote, directory, there, options)
+  return release.version
+}
+
+const start = ['systemctl', 'restart', agentUnit] as const
+
+async function bring(
+  remote: Remote,
+  { file, sha256 }: OwnRelease,
+  directory: string,
+  { signal, onProgress }: InstallOptions,
+): Promise<void> {
+  const target = `${directory}/${posix.basename(ownProgram)}`
   await remote.exec(['mkdir', '-p', directory], { signal, root: true })
-  await remote.upload({ path: release.file }, program, {
-    mode: 0o755,
-    sha256: release.sha256,
-    signal,
-    root: true,
-    onProgress,
-  })
+  await remote.upload({ path: file }, target, { mode: 0o755, sha256, signal, root: true, onProgress })
+}
+
+async function change(
+  remote: Remote,
+  directory: string,
+  former: string,
+  { signal, trial = usualTrial }: InstallOptions,
+): Promise<void> {
   const service = agentService()
-  const unit = service.supervisor === 'systemd' ? service.unit : ''
-  const switched = await remote.exec(
-    ['sh', '-eu', '-c', switchTo, 'switch', directory, current, now, service.name],
-    {
-      signal,
-      root: true,
-      input: unit,
-    },
-  )
-  if (switched.code === 0) return
-  throw new HyperkubeError('AGENT_NOT_STARTED', `its agent did not start: ${switched.stderr.trim()}`, {
-    host: remote.host,
-    hint: `on the host: journalctl -u ${service.name}`,
+  const input = service.supervisor === 'systemd' ? service.unit : ''
+  const argv = changeAgent(directory, former, trial / 1000)
+  check(remote, await remote.exec(argv, { signal, root: true, input }))
+}
+
+function check({ host }: Remote, { code, stderr }: ExecResult): void {
+  if (code === 0) return
+  throw new HyperkubeError('AGENT_NOT_STARTED', `its agent did not start: ${stderr.trim()}`, {
+    host,
+    hint: `on the host: journalctl -u ${agentUnit}`,
   })
 }
 
-/** Arguments: the link. Says where it leads to, and whether the agent runs. */
-const state = 'readlink -f "$1" 2>/dev/null || echo; systemctl is-active hyperkube-agent.service || true'
+function versionIn(directory: string): string | undefined {
+  const [, version] = /\/hyperkube-([^/]+)$/.exec(directory) ?? []
+  return version
+}
 
-/**
- * Arguments: the new directory, the link, the directory before if any, the service; the unit comes on standard input.
- * Whoever made the host switch back by itself calls that off once the new agent answers.
- */
-const switchTo = `
-cat > "/etc/systemd/system/.$4.new"
-chmod 644 "/etc/systemd/system/.$4.new"
-mv "/etc/systemd/system/.$4.new" "/etc/systemd/system/$4"
-if [ -n "$3" ] && [ "$3" != "$1" ]; then
-  systemctl stop hyperkube-revert.timer 2>/dev/null || true
-  systemd-run --quiet --unit=hyperkube-revert --on-active=90 sh -c \\
-    'ln -sfn "$0" "$1.old" && mv -T "$1.old" "$1" && systemctl restart "$2"' "$3" "$2" "$4"
-fi
-ln -sfn "$1" "$2.new"
-mv -T "$2.new" "$2"
-sync -f "$2" 2>/dev/null || sync
-systemctl daemon-reload
-systemctl enable --quiet "$4"
-systemctl restart "$4"
-`
+function tooNew({ host }: Remote, { version }: OwnRelease, found: string): HyperkubeError {
+  return new HyperkubeError('AGENT_TOO_NEW', `its agent is hyperkube ${found}, and this is ${version}`, {
+    host,
+    hint: `use hyperkube ${found.replace(/-[^-]*$/, '')}, or one minor before it`,
+  })
+}
 
-/** The new agent has answered: the host need not switch back. */
+/** Somebody has spoken with the new agent: the host need not go back. */
 export async function keepAgent(remote: Remote, signal: AbortSignal): Promise<void> {
-  const quiet = 'systemctl stop hyperkube-revert.timer 2>/dev/null || true'
-  await remote.exec(['sh', '-c', quiet], { signal, root: true })
+  await remote.exec(keepNewAgent, { signal, root: true })
 }

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
-import { type Event, eventFormat } from '../contract/event.ts'
+import { type Event, eventFormat, eventTypes } from '../contract/event.ts'
 import { type AgentRequest, type AgentResponse, requestFormat, responseFormat } from '../contract/request.ts'
-import { readVersioned } from '../contract/versioned.ts'
+import { readTold } from '../contract/versioned.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Conversation } from '../ssh/remote.ts'
 
@@ -10,7 +10,7 @@ export type Ask = AgentRequest['ask']
 export type Answer = AgentResponse['answer']
 type AnswerTo<T extends Answer['type']> = Extract<Answer, { type: T }>
 
-const eventHead = z.looseObject({ kind: z.literal('Event') })
+const eventHead = z.looseObject({ kind: z.literal('Event'), what: z.looseObject({ type: z.string() }) })
 
 /** A conversation with the agent of a host: one question after the other. */
 export class AgentLink {
@@ -32,7 +32,7 @@ export class AgentLink {
   ): Promise<AnswerTo<T>> {
     return this.#inTurn(async () => {
       this.#send(ask)
-      const { answer } = readVersioned(responseFormat, await this.#next())
+      const { answer } = readTold(responseFormat, await this.#next())
       if (answer.type === 'refused') throw this.#refusal(answer)
       if (!isAnswer(answer, expected)) throw this.#nonsense(answer.type)
       return answer
@@ -45,11 +45,14 @@ export class AgentLink {
       this.#send({ type: 'attach', run, from })
       for (;;) {
         const message = await this.#next()
-        if (!eventHead.safeParse(message).success) {
-          const { answer } = readVersioned(responseFormat, message)
+        const head = eventHead.safeParse(message)
+        if (!head.success) {
+          const { answer } = readTold(responseFormat, message)
           throw answer.type === 'refused' ? this.#refusal(answer) : this.#nonsense(answer.type)
         }
-        const event = readVersioned(eventFormat, message)
+        // A newer agent may tell more than we know to show.
+        if (!eventTypes.has(head.data.what.type)) continue
+        const event = readTold(eventFormat, message)
         heard(event)
         if (event.what.type === 'run-ended') return
       }

@@ -1,5 +1,5 @@
 import type { Arch } from '../catalog/target.ts'
-import { describe, HyperkubeError } from '../kit/errors.ts'
+import { describe, hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { Host } from '../spec/host.ts'
 import type { Remote } from '../ssh/remote.ts'
 import { installAgent, keepAgent, type OwnRelease } from './agent-install.ts'
@@ -12,12 +12,18 @@ export interface CrewOptions {
   /** hyperkube for a kind of host. */
   readonly release: (arch: Arch) => Promise<OwnRelease>
   readonly tell: Tell
+  /** Hears of each host when its agent has answered. */
+  readonly met?: (host: string) => void
   readonly signal: AbortSignal
+  /** How long a new agent may take to answer, where that is not the usual time. */
+  readonly trial?: number
 }
 
 /** The hosts that answer, each with its agent, and why the others do not. */
 export interface Crew {
   readonly sessions: ReadonlyMap<string, Session>
+  /** The releases of their agents. */
+  readonly agents: ReadonlyMap<string, string>
   readonly missing: ReadonlyMap<string, HyperkubeError>
   close(): Promise<void>
 }
@@ -25,11 +31,15 @@ export interface Crew {
 /** Goes to every host at once. One that does not answer is left out; what that means is decided by others. */
 export async function gather(hosts: readonly Host[], options: CrewOptions): Promise<Crew> {
   const sessions = new Map<string, Session>()
+  const agents = new Map<string, string>()
   const missing = new Map<string, HyperkubeError>()
   await Promise.all(
     hosts.map(async (host) => {
       try {
-        sessions.set(host.name, await meet(host, options))
+        const { session, version } = await meet(host, options)
+        sessions.set(host.name, session)
+        agents.set(host.name, version)
+        options.met?.(host.name)
       } catch (error) {
         options.signal.throwIfAborted()
         missing.set(host.name, asError(error, host.name))
@@ -37,31 +47,75 @@ export async function gather(hosts: readonly Host[], options: CrewOptions): Prom
     }),
   )
   return {
-    sessions,
-    missing,
+    sessions: inOrder(hosts, sessions),
+    agents: inOrder(hosts, agents),
+    missing: inOrder(hosts, missing),
     async close() {
       await Promise.allSettled([...sessions.values()].map(async (session) => session.close()))
     },
   }
 }
 
-async function meet(host: Host, { connect, release, tell, signal }: CrewOptions): Promise<Session> {
+/** As the file has them, whoever came first: the same run shall read the same. */
+function inOrder<T>(hosts: readonly Host[], found: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
+  const known = hosts.flatMap(({ name }) => {
+    const one = found.get(name)
+    return one === undefined ? [] : [[name, one] as const]
+  })
+  return new Map(known)
+}
+
+interface Met {
+  readonly session: Session
+  readonly version: string
+}
+
+/** How often a way may be lost while an agent is brought on it. */
+const losses = 3
+
+async function meet(host: Host, options: CrewOptions): Promise<Met> {
+  for (let lost = 0; ; lost++) {
+    try {
+      return await bringAgent(host, options)
+    } catch (error) {
+      if (!hasCode(error, 'SSH_LOST') || lost === losses) throw error
+    }
+  }
+}
+
+async function bringAgent(host: Host, options: CrewOptions): Promise<Met> {
+  const { connect, release, tell, signal, trial } = options
   const remote = await connect(host, signal)
   try {
     const about = { host: host.name, component: 'hyperkube-agent' }
-    await installAgent(remote, await release(await archOf(remote, signal)), {
+    const version = await installAgent(remote, await release(await archOf(remote, signal)), {
       signal,
+      ...(trial === undefined ? {} : { trial }),
       onProgress: (sent, size) =>
         tell({ type: 'progress', done: megabytes(sent), total: megabytes(size), unit: 'MB' }, about),
     })
     const session = new Session(host.name, remote, async (again) => connect(host, again), signal)
-    await session.ask({ type: 'hello' }, 'hello')
+    await greet(session, version)
     await keepAgent(remote, signal)
-    return session
+    return { session, version }
   } catch (error) {
     await remote.close().catch(() => undefined)
     throw error
   }
+}
+
+/** The very agent that was put there must answer: after a while it would be the former one again. */
+async function greet(session: Session, version: string): Promise<void> {
+  const { host } = session
+  const hint = 'on the host: journalctl -u hyperkube-agent'
+  const answered = await session.ask({ type: 'hello' }, 'hello').catch((cause: unknown) => {
+    if (!hasCode(cause, 'TIMED_OUT')) throw cause
+    const message = `its agent ${version} does not answer; if it had another one before, it goes back to that`
+    throw new HyperkubeError('AGENT_NOT_STARTED', message, { host, hint, cause })
+  })
+  if (answered.version === version) return
+  const message = `its new agent ${version} did not answer, and it went back to ${answered.version}`
+  throw new HyperkubeError('AGENT_WENT_BACK', message, { host, hint })
 }
 
 const arches: Readonly<Record<string, Arch>> = { x86_64: 'amd64', aarch64: 'arm64' }

@@ -37,7 +37,7 @@ export function planCluster(input: PlanInput): Planned {
 function planHost(input: PlanInput, shared: Shared, topology: Topology, host: Host, facts: Facts): NodePlan {
   const address = internalAddress(host, facts) ?? host.address
   const { system } = facts
-  const version = input.version(system.arch)
+  const version = input.version(host.name)
   const common = { ...input, ...shared, topology, host, address, version }
   const components =
     system.os === 'linux'

@@ -1,6 +1,5 @@
 import type { Lock } from '../catalog/lock.ts'
 import type { Release } from '../catalog/release.ts'
-import type { Arch } from '../catalog/target.ts'
 import type { Facts } from '../contract/facts.ts'
 import type { PublicIdentity } from '../identity/public.ts'
 import type { Cluster } from '../spec/cluster.ts'
@@ -18,8 +17,8 @@ export interface PlanInput {
   readonly facts: ReadonlyMap<string, Facts>
   /** Files beside cluster.yml that it refers to, by the name it gives them. */
   readonly attachments: ReadonlyMap<string, string>
-  /** Of hyperkube itself, as hosts of a kind get it. */
-  readonly version: (arch: Arch) => string
+  /** Of hyperkube itself, as a host has it. */
+  readonly version: (host: string) => string
 }
 
 export type LinuxFacts = Extract<Facts['system'], { os: 'linux' }>

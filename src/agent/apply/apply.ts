@@ -39,7 +39,7 @@ export interface ApplyOptions {
  */
 export async function apply(options: ApplyOptions): Promise<void> {
   await applyAll(options).catch((error: unknown) => {
-    throw runError(options.plan.host, error)
+    throw runError(error, options.plan.host)
   })
 }
 

@@ -50,10 +50,10 @@ export async function download(artifact: Download, scene: DownloadScene): Promis
   if (resumed) return download(artifact, scene)
   throw new HyperkubeError(
     'APPLY_WRONG_DIGEST',
-    `${artifact.url} has the digest ${sha256}, and the lock says ${artifact.sha256}`,
+    `${artifact.url} is not what cluster.lock says: its SHA-256 is ${sha256}, and should be ${artifact.sha256}`,
     {
       component: scene.component,
-      hint: 'the mirror has other bytes than the one the lock was made from: compare the two, then hyperkube lock',
+      hint: `mend the file at its source, then look: curl -fsSL ${artifact.url} | sha256sum`,
     },
   )
 }

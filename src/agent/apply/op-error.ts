@@ -1,11 +1,11 @@
 import type { Op } from '../../contract/op.ts'
 import { describe, hasCode, HyperkubeError } from '../../kit/errors.ts'
 
-const room = 'on the host df -h shows which one; make room, and run the same command again'
+const room = 'make room on the host: df -h shows which disk is full'
 
 /** Whatever an op failed with, as an error that says what it was about. */
 export function opError(op: Op, host: string, error: unknown): HyperkubeError {
-  const about = { host, component: op.component, cause: error }
+  const about = { host, component: op.component }
   const what = `${op.action} ${op.target} ${op.name}`
   if (isFull(error)) {
     return new HyperkubeError('APPLY_DISK_FULL', `${what}: no room is left on the disk`, {
@@ -14,7 +14,7 @@ export function opError(op: Op, host: string, error: unknown): HyperkubeError {
     })
   }
   if (!(error instanceof HyperkubeError))
-    return new HyperkubeError('APPLY_OP_FAILED', `${what} has failed`, about)
+    return new HyperkubeError('APPLY_OP_FAILED', `${what} has failed`, { ...about, cause: error })
   const { code, message, hint, cause } = error
   return new HyperkubeError(code, message, {
     host,
@@ -24,14 +24,11 @@ export function opError(op: Op, host: string, error: unknown): HyperkubeError {
   })
 }
 
-/** The same for what fails between two ops: before the first, or while it is written down. */
-export function runError(host: string, error: unknown): unknown {
+/** The same for what fails beside ops: before the first, between two, or while it is written down. */
+export function runError(error: unknown, host?: string): unknown {
   if (error instanceof HyperkubeError || !isFull(error)) return error
-  return new HyperkubeError('APPLY_DISK_FULL', 'no room is left on the disk', {
-    host,
-    hint: room,
-    cause: error,
-  })
+  const about = host === undefined ? {} : { host }
+  return new HyperkubeError('APPLY_DISK_FULL', 'no room is left on the disk', { ...about, hint: room })
 }
 
 /** Said by the system to us, or to a program of its own. */

@@ -2,6 +2,7 @@ import type { Ledger, LedgerThing } from '../../contract/ledger.ts'
 import { digestOf } from '../../diff/digest.ts'
 import type { PresentItem } from '../../diff/item.ts'
 import type { LinuxHost } from '../host/host.ts'
+import type { UnitState } from '../host/systemd.ts'
 import type { Scene, State, Thing } from './target.ts'
 import { targets } from './targets.ts'
 
@@ -14,10 +15,16 @@ export interface Found {
 
 /** Looks at everything that was ever put on the host. */
 export async function inspectAll(scene: Scene): Promise<readonly Found[]> {
+  const { things } = scene.ledger
+  const names = things.flatMap(({ target, name }) => (target === 'service' ? [name] : []))
+  const states = await scene.host.systemd.showAll(names)
+  const unitOf = new Map(names.map((name, index) => [name, states[index]]))
   const found: Found[] = []
-  for (const thing of scene.ledger.things) {
+  for (const thing of things) {
     const state = await targets[thing.target].inspect(thing, scene)
-    const service = thing.target === 'service' ? { service: await serviceState(thing, scene.host) } : {}
+    const unit = thing.target === 'service' ? unitOf.get(thing.name) : undefined
+    const service =
+      thing.target === 'service' && unit !== undefined ? { service: serviceState(thing, unit) } : {}
     found.push({ thing, state, ...service })
   }
   return found
@@ -41,10 +48,9 @@ export async function present(ledger: Ledger, host: LinuxHost): Promise<PresentI
 /** Systemd brings back by itself what has ended; only who asks for it now counts. */
 const wanted = new Set(['active', 'activating', 'reloading', 'refreshing'])
 
-async function serviceState(
-  { name, started, unseen }: Thing<'service'>,
-  { systemd }: LinuxHost,
-): Promise<NonNullable<PresentItem['service']>> {
-  const { active, enabled } = await systemd.show(name)
+function serviceState(
+  { started, unseen }: Thing<'service'>,
+  { active, enabled }: UnitState,
+): NonNullable<PresentItem['service']> {
   return { running: started && enabled && wanted.has(active), unseen }
 }

@@ -5,7 +5,6 @@ import type { LinuxHost } from '../host/host.ts'
 import type { Emit } from './emit.ts'
 import { beginWatch, patienceWith, verdict, type Watch, watchOn } from './service-verdict.ts'
 import type { Thing } from './target.ts'
-import { ensureEnabled } from './targets/service.ts'
 import { waitFor } from './wait-for.ts'
 
 /** How many lines of a service that failed are shown. */
@@ -25,15 +24,16 @@ export async function beginStart(
   component: ComponentPlan,
 ): Promise<Starting> {
   const { systemd, clock } = host
-  const enabled = await ensureEnabled(host, name)
   const before = await systemd.show(name)
+  // Either way systemd reads its file anew: who was cut may have left it unread.
+  await (before.enabled ? systemd.reload() : systemd.enable(name))
   const anew = action === 'restart' || unseen.length > 0
   const isUp = before.active === 'active' && !before.busy
   if (anew) await systemd.restart(name)
   else if (!isUp) await systemd.start(name)
   const former = anew && before.invocation !== '' ? before.invocation : undefined
   const watch = beginWatch(name, before, former, clock.now().getTime(), patienceWith(component))
-  return { changed: enabled || anew || !isUp, watch }
+  return { changed: !before.enabled || anew || !isUp, watch }
 }
 
 /** Waits until it runs, for as long as there is hope. */

@@ -8,6 +8,8 @@ import type { Place } from './place.ts'
 
 /** Before each further try, in milliseconds. Whenever some more has come it begins anew. */
 const pauses = [500, 2000, 5000, 10_000] as const
+/** In bytes. */
+const pieceSize = 1 << 20
 /** So long without a byte is no connection any more. */
 const patience = 60_000
 
@@ -47,13 +49,19 @@ async function attempt(file: FileHandle, { url, limit, progress, signal }: Downl
     const hash = await hashOf(file, from)
     let done = from
     if (total !== undefined && total > limit) throw tooLarge(url, limit)
-    for await (const chunk of body) {
-      timer.refresh()
-      done += chunk.length
-      if (done > limit) throw tooLarge(url, limit)
-      hash.update(chunk)
-      await writeAll(file, chunk)
-      progress(done, total)
+    const pieces = inPieces(file)
+    try {
+      for await (const chunk of body) {
+        timer.refresh()
+        done += chunk.length
+        if (done > limit) throw tooLarge(url, limit)
+        hash.update(chunk)
+        await pieces.add(chunk)
+        progress(done, total)
+      }
+    } finally {
+      // What came before it was cut need not come again.
+      await pieces.flush()
     }
     if (total !== undefined && done < total) throw new Error(`it ended after ${done} of ${total} bytes`)
     await file.sync()
@@ -84,6 +92,34 @@ async function hashOf(file: FileHandle, end: number): Promise<Hash> {
   return hash
 }
 
-async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten
+interface Pieces {
+  add(chunk: Uint8Array): Promise<void>
+  flush(): Promise<void>
+}
+
+/** Chunks are so small that to write each by itself costs more than all the rest. */
+function inPieces(file: FileHandle): Pieces {
+  let [chunks, size]: [Uint8Array[], number] = [[], 0]
+  const flush = async (): Promise<void> => {
+    const all = chunks
+    ;[chunks, size] = [[], 0]
+    if (all.length > 0) await writeAll(file, all)
+  }
+  return {
+    flush,
+    async add(chunk) {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size >= pieceSize) await flush()
+    },
+  }
+}
+
+async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
+  const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+  const { bytesWritten } = await file.writev([...chunks])
+  if (bytesWritten === size) return
+  // A disk that is nearly full takes a part, and says why it takes no more when it is asked again.
+  const rest = Buffer.concat(chunks).subarray(bytesWritten)
+  for (let at = 0; at < rest.length;) at += (await file.write(rest, at)).bytesWritten
 }

@@ -12,6 +12,8 @@ export interface Layout {
   readonly exclusive: readonly string[]
   /** In these everything is ours, and may have been written by a component. */
   readonly own: readonly string[]
+  /** Where the agent listens. */
+  readonly runtime: string
 }
 
 export const linuxLayout: Layout = {
@@ -22,6 +24,7 @@ export const linuxLayout: Layout = {
   current: '/opt/hyperkube/current',
   exclusive: ['/etc/hyperkube', '/opt/hyperkube'],
   own: ['/etc/hyperkube', '/opt/hyperkube', '/var/lib/hyperkube', '/var/log/hyperkube'],
+  runtime: '/run/hyperkube',
 }
 
 /** Whether a path is one of some directories, or below one. */

@@ -42,6 +42,20 @@ export function memorySystemd(
     unit.state = broken.has(name) ? 'failed' : 'active'
     unit.seen = `${unit.text}\n${await look(name)}`
   }
+  const read = async (): Promise<void> => {
+    const found = ((await files.list(directory)) ?? []).filter(({ name }) => name.endsWith('.service'))
+    for (const unit of units.values()) unit.text = undefined
+    for (const { name } of found) {
+      const text = (await files.read(`${directory}/${name}`))?.toString('utf8')
+      const unit = units.get(name) ?? { text, state: 'inactive', starts: 0, restarts: 0, seen: undefined }
+      units.set(name, { ...unit, text })
+    }
+  }
+  const show = async (name: string): Promise<UnitState> => {
+    const unit = units.get(name)
+    const there = (await files.stat(`${directory}/${name}`)) !== undefined
+    return stateOf(unit, [...units.keys()].indexOf(name), there && enabled.has(name))
+  }
   return {
     units,
     calls,
@@ -51,21 +65,13 @@ export function memorySystemd(
     },
     async reload() {
       calls.push('reload')
-      const found = ((await files.list(directory)) ?? []).filter(({ name }) => name.endsWith('.service'))
-      for (const unit of units.values()) unit.text = undefined
-      for (const { name } of found) {
-        const text = (await files.read(`${directory}/${name}`))?.toString('utf8')
-        const unit = units.get(name) ?? { text, state: 'inactive', starts: 0, restarts: 0, seen: undefined }
-        units.set(name, { ...unit, text })
-      }
+      await read()
     },
-    async show(name) {
-      const unit = units.get(name)
-      const there = (await files.stat(`${directory}/${name}`)) !== undefined
-      return stateOf(unit, [...units.keys()].indexOf(name), there && enabled.has(name))
-    },
+    show,
+    showAll: async (names) => Promise.all(names.map(show)),
     async enable(name) {
       calls.push(`enable ${name}`)
+      await read()
       known(name)
       enabled.add(name)
     },

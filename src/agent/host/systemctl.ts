@@ -15,6 +15,8 @@ const properties = [
   'Type',
 ] as const
 
+const show = ['systemctl', 'show', `--property=${properties.join(',')}`] as const
+
 export function systemctl(command: Command): Systemd {
   const ask = async (...words: readonly string[]): Promise<void> => {
     await command(['systemctl', '--no-ask-password', ...words])
@@ -22,8 +24,13 @@ export function systemctl(command: Command): Systemd {
   return {
     reload: async () => ask('daemon-reload'),
     async show(unit) {
-      const { stdout } = await command(['systemctl', 'show', `--property=${properties.join(',')}`, unit])
+      const { stdout } = await command([...show, unit])
       return stateFrom(stdout)
+    },
+    async showAll(units) {
+      if (units.length === 0) return []
+      const { stdout } = await command([...show, ...units])
+      return stdout.trim().split('\n\n').map(stateFrom)
     },
     enable: async (unit) => ask('enable', '--quiet', unit),
     disable: async (unit) => ask('disable', '--quiet', unit),

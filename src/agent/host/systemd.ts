@@ -27,6 +27,9 @@ export interface Systemd {
   /** Reads all units again. */
   reload(): Promise<void>
   show(unit: string): Promise<UnitState>
+  /** In the order of the units; a question for all costs as much as for one. */
+  showAll(units: readonly string[]): Promise<readonly UnitState[]>
+  /** Reads all units again, too. */
   enable(unit: string): Promise<void>
   disable(unit: string): Promise<void>
   start(unit: string): Promise<void>

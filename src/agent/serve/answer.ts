@@ -5,8 +5,9 @@ import type { Finding } from '../../contract/finding.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import type { AgentRequest, AgentResponse, Claim } from '../../contract/request.ts'
+import type { Peers } from '../peers/peers.ts'
 import type { ClaimStore } from './claim-store.ts'
-import { failureOf, type Emit, type Runs } from './runs.ts'
+import { failureOf, type Emit, type Farewell, type Runs } from './runs.ts'
 
 export type Ask = AgentRequest['ask']
 export type Apply = Extract<Ask, { type: 'apply' }>
@@ -14,16 +15,21 @@ export type Apply = Extract<Ask, { type: 'apply' }>
 /** What the agent can do to its host. */
 export interface HostWork {
   facts(host: string): Promise<Facts>
-  diff(plan: NodePlan): Promise<{ ops: Op[]; findings: Finding[] }>
+  diff(
+    plan: NodePlan,
+    texts: boolean,
+  ): Promise<{ ops: Op[]; findings: Finding[]; texts?: Record<string, string> }>
   certificateRequests(plan: NodePlan): Promise<Record<string, string>>
   apply(request: Apply, emit: Emit, signal: AbortSignal): Promise<void>
-  reset(emit: Emit, signal: AbortSignal): Promise<void>
+  /** Answers with what ends the agent itself, where that is a service of the host. */
+  reset(run: string, emit: Emit, signal: AbortSignal): Promise<Farewell | undefined>
 }
 
 export interface Desk {
   readonly work: HostWork
   readonly runs: Runs
   readonly claims: ClaimStore
+  readonly peers: Peers
   /** Of hyperkube. */
   readonly version: string
 }
@@ -36,7 +42,7 @@ export async function* answer(
 ): AsyncGenerator<AgentResponse | Event> {
   try {
     if (ask.type === 'attach') yield* desk.runs.attach(ask.run, ask.from, signal)
-    else yield response(await respond(desk, ask))
+    else yield response(await respond(desk, ask, signal))
   } catch (error) {
     const held = desk.claims.held
     yield response({
@@ -48,8 +54,9 @@ export async function* answer(
 }
 
 async function respond(
-  { work, runs, claims, version }: Desk,
+  { work, runs, claims, peers, version }: Desk,
   ask: Exclude<Ask, { type: 'attach' }>,
+  gone: AbortSignal,
 ): Promise<Answer> {
   switch (ask.type) {
     case 'hello':
@@ -57,7 +64,7 @@ async function respond(
     case 'facts':
       return { type: 'facts', facts: await work.facts(ask.host) }
     case 'diff':
-      return { type: 'diff', ...(await work.diff(ask.plan)) }
+      return { type: 'diff', ...(await work.diff(ask.plan, ask.texts ?? false)) }
     case 'claim':
       await claims.take(ask.claim, ask.force, runs.busy)
       return { type: 'claimed', claim: ask.claim }
@@ -73,9 +80,18 @@ async function respond(
         work.apply(ask, emit, signal),
       )
       return { type: 'running', run: ask.run }
+    case 'clock':
+      return { type: 'clock', time: peers.now() }
+    case 'listen':
+      return { type: 'listening', ...(await peers.listen(ask, gone)) }
+    case 'hush':
+      await peers.hush(ask.token)
+      return { type: 'hushed' }
+    case 'probe':
+      return { type: 'probed', results: await peers.probe(ask.targets, gone) }
     default:
       await claims.require(ask.claim)
-      await runs.start(ask.run, `reset ${hostname()}`, async (emit, signal) => work.reset(emit, signal))
+      await runs.start(ask.run, `reset ${hostname()}`, async (emit, stop) => work.reset(ask.run, emit, stop))
       return { type: 'running', run: ask.run }
   }
 }

@@ -4,13 +4,17 @@ import { pipeline } from 'node:stream/promises'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import { lines } from './lines.ts'
 
-/** Carries requests to the agent of this host and its answers back, until there are no more requests. */
-export async function bridge(
-  path: string,
-  requests: Readable,
-  answer: (line: string) => void,
-): Promise<void> {
-  const socket = connect({ path, allowHalfOpen: true })
+export interface BridgeOptions {
+  readonly path: string
+  readonly requests: Readable
+  readonly answer: (line: string) => void
+  readonly signal: AbortSignal
+}
+
+/** Carries requests to the agent of this host and its answers back, until there are no more of either. */
+export async function bridge({ path, requests, answer, signal }: BridgeOptions): Promise<void> {
+  signal.throwIfAborted()
+  const socket = connect({ path, allowHalfOpen: true, signal })
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve)
     socket.once('error', (cause) => reject(notThere(path, cause)))
@@ -18,7 +22,13 @@ export async function bridge(
   const sent = pipeline(requests, socket)
   // Whoever asks may be gone before the last answer, which is no fault of the agent.
   sent.catch(() => socket.destroy())
-  for await (const line of lines(socket)) answer(`${line}\n`)
+  try {
+    for await (const line of lines(socket)) answer(`${line}\n`)
+  } finally {
+    // An agent that has hung up answers nothing any more, though there may be who asks.
+    socket.destroy()
+    requests.destroy()
+  }
 }
 
 function notThere(path: string, cause: Error): HyperkubeError {

@@ -79,10 +79,10 @@ function refusal(reason: 'held' | 'outdated', held: HeldClaim | undefined): Hype
   const who = held?.holder ?? 'nobody'
   if (reason === 'held') {
     return new HyperkubeError('CLAIM_HELD', `${who} is changing the cluster now`, {
-      hint: `wait until they are done; if they are gone for good: --force-unlock`,
+      hint: 'wait until they are done; if they are gone for good, the same command with --force-unlock',
     })
   }
-  return new HyperkubeError('CLAIM_LOST', `the claim has gone to ${who} meanwhile`, {
-    hint: 'look what they did (hyperkube plan), then begin again',
+  return new HyperkubeError('CLAIM_LOST', `the claim on the cluster has gone to ${who} meanwhile`, {
+    hint: 'ask them; hyperkube plan shows what is left to do',
   })
 }

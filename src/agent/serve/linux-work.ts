@@ -1,7 +1,10 @@
+import { hostname } from 'node:os'
 import { Secret } from '../../pki/secret.ts'
 import { apply } from '../apply/apply.ts'
 import { certificateRequests } from '../apply/certificate-requests.ts'
 import { diffHost } from '../apply/diff-host.ts'
+import { textsBefore } from '../apply/texts-before.ts'
+import { reset } from '../apply/reset/reset.ts'
 import { collectFacts } from '../facts/collect.ts'
 import type { FactSource } from '../facts/source.ts'
 import type { LinuxHost } from '../host/host.ts'
@@ -11,7 +14,10 @@ import type { HostWork } from './answer.ts'
 export function linuxWork(host: LinuxHost, source: FactSource): HostWork {
   return {
     facts: async (name) => collectFacts(source, name),
-    diff: async (plan) => diffHost(host, plan),
+    async diff(plan, texts) {
+      const found = await diffHost(host, plan)
+      return texts ? { ...found, texts: await textsBefore(host, plan, found.ops) } : found
+    },
     certificateRequests: async (plan) => certificateRequests(host, plan),
     async apply({ plan, through, run, secrets, certificates }, emit, signal) {
       await apply({
@@ -30,6 +36,6 @@ export function linuxWork(host: LinuxHost, source: FactSource): HostWork {
         signal,
       })
     },
-    reset: async () => Promise.reject(new Error('not yet')),
+    reset: async (run, emit, signal) => (await reset({ host, name: hostname(), run, emit, signal })).farewell,
   }
 }

@@ -1,10 +1,10 @@
-import { appendFile, mkdtemp, rm } from 'node:fs/promises'
+import { appendFile, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { RunLog } from './run-log.ts'
-import { Runs } from './runs.ts'
+import { failureOf, Runs } from './runs.ts'
 
 const run = '7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d'
 const other = '0d0f6f4e-1b9f-4f6c-8a53-5a2b1b0c9d8e'
@@ -91,8 +91,65 @@ test('of a run that the agent died over the end is said all the same', async () 
   })
   await appendFile(join(directory, `${run}.ndjson`), '{"unfinished')
   expect(await told(agent())).toEqual(['1 run-started', '2 ended interrupted'])
+  // Also to somebody who had heard more than the agent could write down.
+  expect(await told(agent(), run, 5)).toEqual(['5 ended interrupted'])
 })
 
 test('nobody knows of a run that never was', async () => {
   await expect(told(runs)).rejects.toThrow('knows nothing of the run')
+})
+
+test('a run that takes the host away is told to its end, and is the last', async () => {
+  const order: string[] = []
+  const left = Promise.withResolvers<void>()
+  const step = Promise.withResolvers<void>()
+  await runs.start(run, 'reset', async () => {
+    await step.promise
+    await rm(directory, { recursive: true })
+    return async () => {
+      order.push('left')
+      left.resolve()
+    }
+  })
+  await runs.start(other, 'apply', async () => void order.push('begun'))
+  const events = told(runs)
+  const waiting = told(runs, other)
+  step.resolve()
+  expect(await events).toEqual(['1 run-started', '2 ended done'])
+  expect(await waiting).toEqual(['1 run-started', '2 ended interrupted'])
+  await left.promise
+  expect(order).toEqual(['left'])
+  const late = '11111111-2222-4333-8444-555555555555'
+  await expect(runs.start(late, 'apply', async () => undefined)).rejects.toThrow('about to end')
+  // Nothing of what the reset took away has come back.
+  await expect(stat(directory)).rejects.toThrow('ENOENT')
+})
+
+test('a farewell that is ended together with the agent does not keep it', async () => {
+  await runs.start(run, 'reset', async () => async () => Promise.reject(new Error('ended with 143')))
+  expect(await told(runs)).toEqual(['1 run-started', '2 ended done'])
+  await runs.stop()
+})
+
+test('what cannot be written down is heard all the same', async () => {
+  const step = Promise.withResolvers<void>()
+  await runs.start(run, 'apply', async (emit) => {
+    await step.promise
+    await rm(directory, { recursive: true })
+    emit({ type: 'log', lines: ['half way'] })
+  })
+  const live = told(runs)
+  step.resolve()
+  expect(await live).toEqual(['1 run-started', '2 log', '3 ended done'])
+  await runs.start(other, 'apply', async () => undefined)
+  expect(await told(runs, other)).toEqual(['1 run-started', '2 ended done'])
+})
+
+test('a full disk is told as such, whatever was being written', () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  expect(failureOf(full)).toEqual({
+    code: 'APPLY_DISK_FULL',
+    message: 'no room is left on the disk',
+    hint: 'make room on the host: df -h shows which disk is full',
+  })
 })

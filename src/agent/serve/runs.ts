@@ -2,12 +2,15 @@ import { setMaxListeners } from 'node:events'
 import type { Event } from '../../contract/event.ts'
 import { describe, HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
+import { runError } from '../apply/op-error.ts'
 import type { RunLog } from './run-log.ts'
 
 export type Told = Event['what']
 /** Tells of a run. The component it is about, if any, is said beside. */
 export type Emit = (what: Told, component?: string) => void
-export type Work = (emit: Emit, signal: AbortSignal) => Promise<void>
+/** What is still to be done when all has been told: it ends the agent, so nothing comes after it. */
+export type Farewell = () => Promise<void>
+export type Work = (emit: Emit, signal: AbortSignal) => Promise<Farewell | void>
 
 interface ActiveRun {
   readonly events: Event[]
@@ -38,6 +41,7 @@ export class Runs {
   /** Known to `attach` at once; done when those before it are. The same run is never begun twice. */
   async start(run: string, command: string, work: Work): Promise<void> {
     if (this.#active.has(run) || (await this.#log.read(run)) !== undefined) return
+    if (this.#stopping.signal.aborted) throw this.#leaving()
     await this.#log.prepare()
     const active: ActiveRun = { events: [], ended: false, news: Promise.withResolvers() }
     this.#active.set(run, active)
@@ -45,7 +49,8 @@ export class Runs {
     const emit: Emit = (what, component) => {
       const event = this.#event(run, active.events.length + 1, what, component)
       active.events.push(event)
-      told = told.then(async () => this.#log.append(event))
+      // Whoever listens hears it all the same: neither a full disk nor a log that a reset took away ends the agent.
+      told = told.then(async () => this.#log.append(event)).catch(() => undefined)
       active.news.resolve()
       active.news = Promise.withResolvers()
     }
@@ -53,11 +58,14 @@ export class Runs {
     const before = this.#last
     const perform = async (): Promise<void> => {
       await before
-      const result = await outcomeOf(work(emit, this.#stopping.signal), this.#stopping.signal)
+      const { result, farewell } = await outcomeOf(work, emit, this.#stopping.signal)
+      if (farewell !== undefined) this.#stopping.abort()
       active.ended = true
       emit({ type: 'run-ended', result })
       await told
       this.#active.delete(run)
+      // Whoever ends us may be ended with us, before they could say that it is done.
+      await farewell?.().catch(() => undefined)
     }
     this.#last = perform()
   }
@@ -103,9 +111,19 @@ export class Runs {
         host: this.#host,
       })
     }
-    const cut = events.at(-1)?.what.type !== 'run-ended'
-    const end = this.#event(run, events.length + 1, { type: 'run-ended', result: { outcome: 'interrupted' } })
-    return [...events, ...(cut ? [end] : [])].slice(from - 1)
+    const last = events.at(-1)
+    const cut = last?.what.type !== 'run-ended'
+    // Whoever listened may have heard more than was written down, and shall hear of the end all the same.
+    const next = Math.max(from, (last?.sequence ?? 0) + 1)
+    const end = this.#event(run, next, { type: 'run-ended', result: { outcome: 'interrupted' } })
+    return [...events, ...(cut ? [end] : [])].filter(({ sequence }) => sequence >= from)
+  }
+
+  #leaving(): HyperkubeError {
+    return new HyperkubeError('AGENT_STOPPING', 'its agent is about to end', {
+      host: this.#host,
+      hint: 'run the same command again',
+    })
   }
 
   #event(run: string, sequence: number, what: Told, component?: string): Event {
@@ -124,17 +142,25 @@ export class Runs {
 
 type Outcome = Extract<Told, { type: 'run-ended' }>['result']
 
-async function outcomeOf(work: Promise<void>, signal: AbortSignal): Promise<Outcome> {
+interface Ended {
+  readonly result: Outcome
+  readonly farewell?: Farewell | undefined
+}
+
+async function outcomeOf(work: Work, emit: Emit, signal: AbortSignal): Promise<Ended> {
   try {
-    await work
-    return { outcome: 'done' }
+    // One that waited for its turn is not even begun.
+    signal.throwIfAborted()
+    const farewell = await work(emit, signal)
+    return { result: { outcome: 'done' }, farewell: farewell ?? undefined }
   } catch (error) {
-    if (signal.aborted) return { outcome: 'interrupted' }
-    return { outcome: 'failed', failure: failureOf(error) }
+    if (signal.aborted) return { result: { outcome: 'interrupted' } }
+    return { result: { outcome: 'failed', failure: failureOf(error) } }
   }
 }
 
-export function failureOf(error: unknown): { code: string; message: string; hint?: string } {
+export function failureOf(thrown: unknown): { code: string; message: string; hint?: string } {
+  const error = runError(thrown)
   const known = error instanceof HyperkubeError ? error : undefined
   return {
     code: known?.code ?? 'UNEXPECTED',

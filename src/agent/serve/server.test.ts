@@ -1,21 +1,22 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { connect, type Server } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { AgentRequest } from '../../contract/request.ts'
+import { hostPeers } from '../peers/peers.ts'
 import type { HostWork } from './answer.ts'
 import { ClaimStore } from './claim-store.ts'
 import { lines } from './lines.ts'
 import { RunLog } from './run-log.ts'
 import { Runs } from './runs.ts'
-import { serveAgent } from './server.ts'
+import { type AgentServer, serveAgent } from './server.ts'
 
 const run = '7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d'
 const ana = { holder: 'ana', generation: 1 }
 
 let directory: string
-let server: Server
+let server: AgentServer
 let runs: Runs
 
 /** Of the host's work only that it was asked for. */
@@ -24,18 +25,24 @@ const work: HostWork = {
   diff: async () => ({ ops: [], findings: [] }),
   certificateRequests: async () => ({}),
   apply: async () => undefined,
-  reset: async (emit) => emit({ type: 'log', lines: ['gone'] }),
+  reset: async (_run, emit) => {
+    emit({ type: 'log', lines: ['gone'] })
+    return undefined
+  },
 }
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'agent-'))
   runs = new Runs('cp1', new RunLog(join(directory, 'runs')), () => new Date(0))
   const claims = await ClaimStore.open(join(directory, 'claim.json'), () => 0)
-  server = await serveAgent({ work, runs, claims, version: '0.1.0' }, join(directory, 'run', 'agent.sock'))
+  server = await serveAgent(
+    { work, runs, claims, peers: hostPeers(), version: '0.1.0' },
+    join(directory, 'run', 'agent.sock'),
+  )
 })
 afterEach(async () => {
-  server.close()
   await runs.stop()
+  await server.close()
   await rm(directory, { recursive: true, force: true })
 })
 
@@ -49,6 +56,10 @@ async function ask(...asks: readonly AgentRequest['ask'][]): Promise<unknown[]> 
 async function send(texts: readonly string[]): Promise<unknown[]> {
   const socket = connect(join(directory, 'run', 'agent.sock'))
   socket.end(texts.map((text) => `${text}\n`).join(''))
+  return heard(socket)
+}
+
+async function heard(socket: Socket): Promise<unknown[]> {
   const answers = []
   for await (const line of lines(socket)) answers.push(JSON.parse(line))
   return answers
@@ -118,5 +129,46 @@ test('what is no request is refused, and so is what goes wrong inside', async ()
   ])
   expect(await ask({ type: 'facts', host: 'cp1' })).toMatchObject([
     { answer: { type: 'refused', code: 'UNEXPECTED', message: 'not here' } },
+  ])
+})
+
+test('before it goes everybody hears to the end what they are being told, and nobody is left waiting', async () => {
+  const step = Promise.withResolvers<void>()
+  await runs.start(run, 'apply', async () => step.promise)
+  const [idle, attached] = [0, 1].map(() => connect(join(directory, 'run', 'agent.sock')))
+  if (idle === undefined || attached === undefined) throw new Error('no connection')
+  const attach = { type: 'attach', run, from: 1 }
+  attached.write(`${JSON.stringify({ apiVersion: 'hyperkube.dev/v1', kind: 'AgentRequest', ask: attach })}\n`)
+  // Their side stays open, as that of an operator who may want more.
+  const told = heard(attached)
+  const silence = heard(idle)
+  await new Promise((resolve) => attached.once('data', resolve))
+  const stopped = runs.stop()
+  step.resolve()
+  await stopped
+  await server.close()
+  expect(await told).toMatchObject([
+    { what: { type: 'run-started' } },
+    { what: { type: 'run-ended', result: { outcome: 'done' } } },
+  ])
+  expect(await silence).toEqual([])
+})
+
+test('tells the time, and meets other hosts without a claim', async () => {
+  const token = '9f86d081884c7d659a2feaa0c55ad015'
+  const address = '127.77.0.1'
+  const answers = await ask(
+    { type: 'clock' },
+    { type: 'listen', address, tcp: [2380], udp: [], token, for: 30_000 },
+    { type: 'probe', targets: [{ protocol: 'tcp', address, port: 2380, token }] },
+    { type: 'hush', token },
+    { type: 'probe', targets: [{ protocol: 'tcp', address, port: 2380, token }] },
+  )
+  expect(answers).toMatchObject([
+    { answer: { type: 'clock', time: expect.any(Number) } },
+    { answer: { type: 'listening', tcp: [2380], udp: [] } },
+    { answer: { type: 'probed', results: [{ outcome: 'ok' }] } },
+    { answer: { type: 'hushed' } },
+    { answer: { type: 'probed', results: [{ outcome: 'refused' }] } },
   ])
 })

@@ -1,43 +1,69 @@
 import { chmod, mkdir, rm } from 'node:fs/promises'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import { requestFormat } from '../../contract/request.ts'
 import { readVersioned } from '../../contract/versioned.ts'
+import { linuxLayout } from '../host/layout.ts'
 import { answer, type Desk, response } from './answer.ts'
 import { lines } from './lines.ts'
 import { failureOf } from './runs.ts'
 
 /** Where root finds the agent of a host. */
-export const agentSocket = '/run/hyperkube/agent.sock'
+export const agentSocket = `${linuxLayout.runtime}/agent.sock`
+
+/** Whoever does not take their answer for so long does not get it. */
+const patience = 5000
+
+export interface AgentServer {
+  /** Hears nothing more. What it is answering gets to whoever asked. */
+  close(): Promise<void>
+}
 
 /** Listens for requests, one in a line; answers in lines. Only root comes near it. */
-export async function serveAgent(desk: Desk, path: string): Promise<Server> {
+export async function serveAgent(desk: Desk, path: string): Promise<AgentServer> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   // Left behind by an agent that was killed.
   await rm(path, { force: true })
+  /** Each conversation, with what ends it after the answer that it is at. */
+  const conversations = new Map<Socket, () => void>()
   // Whoever has asked all may close their side, and still hear the answers.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    converse(desk, socket).catch(() => socket.destroy())
+    const leaving = Promise.withResolvers<undefined>()
+    conversations.set(socket, () => leaving.resolve(undefined))
+    socket.once('close', () => conversations.delete(socket))
+    converse(desk, socket, leaving.promise).catch(() => socket.destroy())
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(path, resolve)
   })
   await chmod(path, 0o600)
-  return server
+  return {
+    async close() {
+      const late = setTimeout(() => conversations.forEach((_, socket) => socket.destroy()), patience)
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()))
+      conversations.forEach((leave) => leave())
+      await closed
+      clearTimeout(late)
+    },
+  }
 }
 
-async function converse(desk: Desk, socket: Socket): Promise<void> {
+async function converse(desk: Desk, socket: Socket, leaving: Promise<undefined>): Promise<void> {
   const gone = new AbortController()
   socket.once('close', () => gone.abort())
   socket.on('error', () => gone.abort())
-  for await (const line of lines(socket)) {
-    for await (const message of answerLine(desk, line, gone.signal)) {
+  const requests = lines(socket)
+  for (;;) {
+    const next = await Promise.race([requests.next(), leaving])
+    if (next === undefined || next.done === true) break
+    for await (const message of answerLine(desk, next.value, gone.signal)) {
       if (gone.signal.aborted) return
       if (!socket.write(`${JSON.stringify(message)}\n`)) await drained(socket, gone.signal)
     }
   }
-  socket.end()
+  // Once all that was written is on its way.
+  socket.destroySoon()
 }
 
 async function* answerLine(desk: Desk, line: string, signal: AbortSignal): ReturnType<typeof answer> {

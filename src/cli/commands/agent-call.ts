@@ -10,8 +10,9 @@ export const agentCall: CommandDefinition = {
     ],
   ],
   configure: () => undefined,
-  async run({ stdout }) {
-    await bridge(agentSocket, process.stdin, (line) => void stdout.write(line))
+  async run({ stdout, signal }) {
+    const answer = (line: string): void => void stdout.write(line)
+    await bridge({ path: agentSocket, requests: process.stdin, answer, signal })
     return exitCodes.ok
   },
 }

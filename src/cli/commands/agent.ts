@@ -4,11 +4,15 @@ import packageFile from '../../../package.json' with { type: 'json' }
 import { thisMachine } from '../../agent/facts/this-machine.ts'
 import { linuxLayout } from '../../agent/host/layout.ts'
 import { linuxHost } from '../../agent/host/linux-host.ts'
+import { hostPeers } from '../../agent/peers/peers.ts'
 import { ClaimStore } from '../../agent/serve/claim-store.ts'
+import { askHello, heartbeat } from '../../agent/serve/heartbeat.ts'
 import { linuxWork } from '../../agent/serve/linux-work.ts'
 import { RunLog } from '../../agent/serve/run-log.ts'
 import { Runs } from '../../agent/serve/runs.ts'
 import { agentSocket, serveAgent } from '../../agent/serve/server.ts'
+import { systemdSupervisor } from '../../agent/serve/supervisor.ts'
+import { giveBackMemory } from '../../kit/thrift.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 
 export const agent: CommandDefinition = {
@@ -21,12 +25,22 @@ export const agent: CommandDefinition = {
     const runs = new Runs(operator.machine, new RunLog(join(state, 'runs')), () => new Date())
     const claims = await ClaimStore.open(join(state, 'claim.json'), () => Date.now())
     const work = linuxWork(linuxHost(version), thisMachine())
-    const server = await serveAgent({ work, runs, claims, version }, agentSocket)
-    stderr.write(`hyperkube ${version} listens at ${agentSocket}\n`)
-    await stopped(signal)
-    server.close()
-    // What is in the middle of something gets to its next safe point.
-    await runs.stop()
+    const server = await serveAgent({ work, runs, claims, peers: hostPeers(), version }, agentSocket)
+    const say = (text: string): void => void stderr.write(`${text}\n`)
+    say(`hyperkube ${version} listens at ${agentSocket}`)
+    const ended = stopped(signal)
+    const cease = giveBackMemory()
+    const supervisor = systemdSupervisor(process.env)
+    const ask = async (deadline: AbortSignal): Promise<void> => askHello(agentSocket, deadline)
+    try {
+      if (supervisor !== undefined) await heartbeat({ supervisor, ask, complain: say, signal: ended })
+      await reached(ended)
+    } finally {
+      cease()
+      // What is in the middle of something gets to its next safe point, and whoever listens hears of it.
+      await runs.stop()
+      await server.close()
+    }
     return exitCodes.ok
   },
 }
@@ -38,9 +52,13 @@ async function ownVersion(): Promise<string> {
 }
 
 /** A service is stopped by SIGTERM, a person stops it otherwise. */
-async function stopped(signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    process.once('SIGTERM', () => resolve())
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+function stopped(signal: AbortSignal): AbortSignal {
+  const service = new AbortController()
+  process.once('SIGTERM', () => service.abort())
+  return AbortSignal.any([service.signal, signal])
+}
+
+async function reached(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }

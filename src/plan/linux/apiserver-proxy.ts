@@ -5,7 +5,7 @@ import { textFile } from '../files.ts'
 import { memoryFloor } from '../memory-floors.ts'
 import { isNode, type LinuxScene } from '../scene.ts'
 import { etc, ownProgram, state } from './paths.ts'
-import { confined, systemdService } from './unit.ts'
+import { confined, systemdService, thrifty } from './unit.ts'
 
 const name = 'apiserver-proxy'
 const directory = `${etc}/apiserver-proxy`
@@ -53,7 +53,7 @@ export const apiserverProxy: Planner<LinuxScene> = (scene) => {
         user: name,
         command: [ownProgram, name, `--config=${directory}/config.json`],
         memoryFloor: memoryFloor(name),
-        settings: confined(memory),
+        settings: [...confined(memory), thrifty],
       },
       system,
     ),

@@ -3,7 +3,7 @@ import { component, type Planner } from '../component.ts'
 import { secretFile, textFile } from '../files.ts'
 import { isControlPlane, type LinuxScene } from '../scene.ts'
 import { etc, ownProgram, programDirectory, state } from './paths.ts'
-import { renderUnit } from './unit.ts'
+import { renderUnit, thrifty } from './unit.ts'
 
 const name = 'hyperkube-agent'
 const directory = `${etc}/agent`
@@ -61,12 +61,20 @@ export function agentService(): Service {
     [
       'Service',
       [
-        ['Type', 'exec'],
+        ['Type', 'notify'],
+        // Node has no datagram sockets: a child of the agent, systemd-notify, speaks for it.
+        ['NotifyAccess', 'all'],
         ['ExecStart', `${ownProgram} agent`],
+        // One that hangs gives no sign of life, and is started anew as if it had ended.
+        ['WatchdogSec', '100'],
+        ['TimeoutStartSec', '60'],
         ['Restart', 'always'],
         ['RestartSec', '2'],
+        // Keys pass through its memory, which must not come to lie on a disk.
+        ['LimitCORE', '0'],
         // What it started must outlive it.
         ['KillMode', 'process'],
+        thrifty,
       ],
     ],
     ['Install', [['WantedBy', 'multi-user.target']]],

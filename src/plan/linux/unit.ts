@@ -81,6 +81,12 @@ export function environment(name: string, value: string): Setting {
   return ['Environment', `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`]
 }
 
+/**
+ * For hyperkube's own programs: the C library takes pieces of this size from the system and gives them back. To it they
+ * are small, but Node reads and sends in them, and what a burst of that leaves behind would stay for ever.
+ */
+export const thrifty: Setting = environment('MALLOC_MMAP_THRESHOLD_', '8192')
+
 type Section = readonly [name: string, settings: readonly Setting[]]
 
 export function renderUnit(sections: readonly Section[]): string {

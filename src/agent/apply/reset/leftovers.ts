@@ -36,7 +36,6 @@ const nothing: Leftovers = {
 
 /** By the service that makes it. Where that service was never ours, neither is any of this. */
 const byService: Readonly<Record<string, Partial<Leftovers>>> = {
-  'hyperkube-agent.service': { directories: ['/run/hyperkube'] },
   'etcd.service': { directories: ['/var/lib/etcd'] },
   'containerd.service': {
     directories: ['/var/lib/containerd', '/run/containerd', '/opt/containerd', '/var/lib/cni'],

@@ -1,11 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { componentOf } from '../../../diff/fixtures.ts'
+import type { LinuxHost } from '../../host/host.ts'
 import { type TemporaryHost, temporaryHost } from '../../host/temporary-host.ts'
 import { filesBelow } from '../artifact-files.ts'
 import { applied, hostPlan, publish, running, someRun } from '../fixtures.ts'
 import { Killed, mortal } from '../mortal.ts'
-import { reset, type ResetStep } from './reset.ts'
+import { type Reset, reset } from './reset.ts'
 
 let host: TemporaryHost & AsyncDisposable
 
@@ -48,7 +49,7 @@ const plan = hostPlan(
   running('kubelet', '1'),
 )
 
-async function resetHost(on = host): Promise<readonly ResetStep[]> {
+async function resetHost(on: LinuxHost = host): Promise<Reset> {
   return reset({
     host: on,
     name: 'a',
@@ -83,14 +84,14 @@ async function setUp(): Promise<void> {
 test('all of ours goes, and the host is as it was', async () => {
   const before = await everything()
   await setUp()
-  const report = await resetHost()
+  const { report } = await resetHost()
   expect(await everything()).toEqual(before)
   expect(report.find(({ step }) => step === 'data')?.removed).toEqual(['/var/lib/etcd', '/var/lib/kubelet'])
 })
 
 test('a host that never had anything is left alone', async () => {
   const before = await everything()
-  expect(await resetHost()).toEqual([])
+  expect(await resetHost()).toEqual({ report: [], farewell: undefined })
   expect(await everything()).toEqual(before)
 })
 
@@ -119,4 +120,27 @@ test('wherever it is cut, it can begin again', async () => {
     expect(await everything()).toEqual(before)
     if (!killed) break
   }
+})
+
+test('an agent that never got a plan goes too, and ends itself last', async () => {
+  const before = await everything()
+  const unit = 'hyperkube-agent.service'
+  for (const directory of [
+    '/run/hyperkube',
+    '/opt/hyperkube/hyperkube-0.1.0',
+    '/var/lib/hyperkube/agent/runs',
+  ])
+    await mkdir(host.place(directory), { recursive: true })
+  await writeFile(host.place(`/etc/systemd/system/${unit}`), '')
+  await host.systemd.reload()
+  await host.systemd.enable(unit)
+  await host.systemd.start(unit)
+  const { pid } = await host.systemd.show(unit)
+  const { farewell } = await resetHost({ ...host, release: { ...host.release, pid } })
+  expect(host.systemd.calls).not.toContain(`stop ${unit}`)
+  expect((await host.systemd.show(unit)).load).toBe('not-found')
+  await farewell?.()
+  expect(host.systemd.calls.at(-1)).toBe(`stop ${unit}`)
+  await host.systemd.forget(unit)
+  expect(await everything()).toEqual(before)
 })

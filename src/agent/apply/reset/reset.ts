@@ -20,7 +20,7 @@ import { removeData } from './data.ts'
 import { type Leftovers, leftoversOf } from './leftovers.ts'
 import { removeLinks } from './links.ts'
 import { unmountAll } from './mounts.ts'
-import { removeOwn } from './own.ts'
+import { ownUnit, removeOwn } from './own.ts'
 import type { Step } from './step.ts'
 import { removeTables } from './tables.ts'
 
@@ -31,6 +31,12 @@ export interface ResetOptions {
   readonly run: string
   readonly emit: Emit
   readonly signal: AbortSignal
+}
+
+export interface Reset {
+  readonly report: readonly ResetStep[]
+  /** Ends the service that this process is, if it is one: to be done when all has been told. */
+  readonly farewell: (() => Promise<void>) | undefined
 }
 
 export interface ResetStep {
@@ -53,16 +59,14 @@ const steps: readonly (readonly [name: string, step: Step])[] = [
  * Takes everything of ours off a host, without any plan, and leaves what is not ours. The ledger goes last: who is cut
  * over it can begin again.
  */
-export async function reset(options: ResetOptions): Promise<readonly ResetStep[]> {
+export async function reset(options: ResetOptions): Promise<Reset> {
   const { host, signal } = options
   const ledger = await readLedger(host)
-  const own = ledger === undefined ? undefined : await ownService(host, ledger)
+  const isService = (await host.systemd.show(ownUnit)).pid === host.release.pid
   const report = ledger === undefined ? [] : await resetLedger(options, ledger)
   signal.throwIfAborted()
   await removeOwn(host)
-  // Last of all, as it ends us.
-  if (own !== undefined) await host.systemd.stop(own)
-  return report
+  return { report, farewell: isService ? async () => host.systemd.stop(ownUnit) : undefined }
 }
 
 async function resetLedger(options: ResetOptions, ledger: Ledger): Promise<readonly ResetStep[]> {
@@ -121,11 +125,4 @@ async function remove({ host, book }: Run, op: Op): Promise<Outcome> {
   const { changed, left } = await targets[thing.target].remove(thing, { host, ledger: book.ledger })
   await book.keep(withoutThing(book.ledger, op, left))
   return changed ? 'done' : 'unchanged'
-}
-
-async function ownService({ systemd, release }: LinuxHost, { things }: Ledger): Promise<string | undefined> {
-  for (const { target, name } of things) {
-    if (target === 'service' && (await systemd.show(name)).pid === release.pid) return name
-  }
-  return undefined
 }

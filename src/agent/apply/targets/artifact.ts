@@ -34,7 +34,7 @@ export const artifact: Target<'artifact', PlannedArtifact> = {
     const { directory, from } = wish
     const sha256 = wish.from === 'url' ? wish.sha256 : await ownDigest(host, wish, work)
     const whole = await wholeFiles(host.files, directory, sha256)
-    const files = whole ?? (await install(wish, sha256, work))
+    const files = whole ?? (await adopt(wish, sha256, work)) ?? (await install(wish, sha256, work))
     const switched = from === 'this-release' && (await makeCurrent(host, directory))
     return {
       changed: whole === undefined || switched,
@@ -49,6 +49,22 @@ export const artifact: Target<'artifact', PlannedArtifact> = {
     await files.removeTree(directory)
     return removed
   },
+}
+
+/** Whoever brought us put us where we belong: nothing but what says so is missing. */
+async function adopt(
+  { from, name, directory }: PlannedArtifact,
+  sha256: string,
+  { host }: Work,
+): Promise<HashedFile[] | undefined> {
+  const { files } = host
+  if (from !== 'this-release' || (await filesBelow(files, directory)).join() !== name) return undefined
+  const program = await hashFile(files, directory, name)
+  if (program.sha256 !== sha256 || program.mode !== 0o755) return undefined
+  const access = await accessOf(host, { owner: 'root', mode: '0644' })
+  await files.write(join(directory, manifestName), Buffer.from(manifestText(sha256, [program])), access)
+  await files.syncTree(directory)
+  return [await hashFile(files, directory, manifestName), program]
 }
 
 /** Made ready beside its place, so that it is there as a whole or not at all. */

@@ -41,12 +41,10 @@ export const service: Target<'service', SystemdService> = {
       work,
       former && { ...former, ...access, parents: [] },
     )
-    // Also when nothing has changed: who was cut may have left it unread.
-    await host.systemd.reload()
-    const enabled = await ensureEnabled(host, name)
+    // systemd reads it at the next start, which comes in any case.
     const { started = false, unseen = [] } = former ?? {}
     return {
-      changed: changed || enabled,
+      changed,
       thing: { ...head, target: 'service', ...recordOf(record), started, unseen },
     }
   },
@@ -67,12 +65,6 @@ export const service: Target<'service', SystemdService> = {
 
 export function unitFile({ layout }: Pick<LinuxHost, 'layout'>, name: string): string {
   return join(layout.units, name)
-}
-
-export async function ensureEnabled({ systemd }: LinuxHost, name: string): Promise<boolean> {
-  if ((await systemd.show(name)).enabled) return false
-  await systemd.enable(name)
-  return true
 }
 
 function wishOf(host: LinuxHost, name: string, unit: string): FileWish {

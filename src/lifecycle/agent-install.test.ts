@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import type { Host } from '../spec/host.ts'
+import type { ExecResult, Remote } from '../ssh/remote.ts'
+import type { OwnRelease } from './agent-install.ts'
+import { installAgent } from './agent-install.ts'
+import { changeAgent, keepNewAgent, lookAtAgent } from './agent-switch.ts'
+import { gather } from './crew.ts'
+import { type Script, scriptedSession } from './scripted-agent.ts'
+
+const { signal } = new AbortController()
+const quiet = { signal, onProgress: () => undefined }
+
+function release(version: string): OwnRelease {
+  return { version, file: '/dist/hyperkube', sha256: 'a'.repeat(64) }
+}
+
+function result(code: number, stdout = '', stderr = ''): ExecResult {
+  return { code, stdout, stderr, bytes: Buffer.from(stdout) }
+}
+
+const nothing: Script = async function* () {}
+
+/** A host with an agent of a release, or none; `done` gets what is done on it. */
+function hostWith(found: string | undefined, active: string, done: string[], changed = result(0)): Remote {
+  const { remote } = scriptedSession('cp1', { run: nothing, asked: [] })
+  if (remote === undefined) throw new Error('there is no way to it')
+  const directory = found === undefined ? '' : `/opt/hyperkube/hyperkube-${found}`
+  const [, , change] = changeAgent('', '', 0)
+  return {
+    ...remote,
+    async exec(argv) {
+      if (argv === lookAtAgent) return result(0, `${directory}\n${active}\n`)
+      if (argv[0] === 'uname') return result(0, 'x86_64\n')
+      if (argv === keepNewAgent) done.push('kept')
+      else if (argv[2] === change) done.push(['changed', ...argv.slice(4)].join(' '))
+      else done.push(argv.join(' '))
+      return argv[2] === change ? changed : result(0)
+    },
+    upload: async (_, target) => void done.push(`sent ${target}`),
+  }
+}
+
+async function install(own: string, found: string | undefined, active = 'active') {
+  const done: string[] = []
+  const version = await installAgent(hostWith(found, active, done), release(own), quiet)
+  return { version, done }
+}
+
+test('a host that has this very release is left alone', async () => {
+  expect(await install('0.2.0-aaaaaaaa', '0.2.0-aaaaaaaa')).toEqual({ version: '0.2.0-aaaaaaaa', done: [] })
+})
+
+test('another one is put beside the one that is there, which the host may go back to', async () => {
+  const [former, own] = ['/opt/hyperkube/hyperkube-0.1.0-aaaaaaaa', '/opt/hyperkube/hyperkube-0.2.0-bbbbbbbb']
+  const put = [`mkdir -p ${own}`, `sent ${own}/hyperkube`]
+  expect(await install('0.2.0-bbbbbbbb', '0.1.0-aaaaaaaa')).toEqual({
+    version: '0.2.0-bbbbbbbb',
+    done: [...put, `changed ${own} ${former} 90`],
+  })
+  expect((await install('0.2.0-bbbbbbbb', undefined)).done).toEqual([...put, `changed ${own}  90`])
+})
+
+test('a newer one stays, and is started if it does not run', async () => {
+  expect(await install('0.1.0-aaaaaaaa', '0.2.0-bbbbbbbb')).toEqual({ version: '0.2.0-bbbbbbbb', done: [] })
+  expect(await install('0.1.0-aaaaaaaa', '0.2.0-bbbbbbbb', 'failed')).toEqual({
+    version: '0.2.0-bbbbbbbb',
+    done: ['systemctl restart hyperkube-agent.service'],
+  })
+  await expect(install('0.1.0-aaaaaaaa', '0.3.0-bbbbbbbb')).rejects.toMatchObject({
+    code: 'AGENT_TOO_NEW',
+    host: 'cp1',
+    hint: 'use hyperkube 0.3.0, or one minor before it',
+  })
+})
+
+test('one that does not start is told with its last words', async () => {
+  const broken = hostWith(undefined, 'inactive', [], result(1, '', 'no such luck\n'))
+  await expect(installAgent(broken, release('0.2.0-aaaaaaaa'), quiet)).rejects.toMatchObject({
+    code: 'AGENT_NOT_STARTED',
+    message: 'its agent did not start: no such luck',
+  })
+})
+
+/** Meets a host whose agent says that it is 0.1.0. */
+async function meet(own: string) {
+  const done: string[] = []
+  const host: Host = {
+    name: 'cp1',
+    address: 'cp1',
+    os: 'linux',
+    local: false,
+    roles: ['worker'],
+    labels: {},
+    files: [],
+  }
+  const crew = await gather([host], {
+    connect: async () => hostWith(undefined, 'inactive', done),
+    release: async () => release(own),
+    tell: () => undefined,
+    signal,
+  })
+  return { crew, kept: done.includes('kept') }
+}
+
+test('only the very agent that was brought ends its trial by answering', async () => {
+  const { crew, kept } = await meet('0.1.0')
+  expect([kept, crew.agents.get('cp1')]).toEqual([true, '0.1.0'])
+  const former = await meet('0.2.0')
+  expect(former.kept).toBe(false)
+  expect(former.crew.missing.get('cp1')).toMatchObject({ code: 'AGENT_WENT_BACK', host: 'cp1' })
+})

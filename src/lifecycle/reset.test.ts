@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import type { Op } from '../contract/op.ts'
+import type { AgentRequest } from '../contract/request.ts'
+import { resetHost } from './reset.ts'
+import { scriptedSession } from './scripted-agent.ts'
+import type { What } from './stream.ts'
+
+const claim = { holder: 'ana', generation: 1 }
+const op: Op = {
+  component: 'etcd',
+  stage: 'etcd',
+  action: 'remove',
+  target: 'service',
+  name: 'etcd.service',
+  because: [],
+}
+
+async function reset(...events: readonly What[]) {
+  const asked: AgentRequest['ask'][] = []
+  const told: unknown[] = []
+  async function* script(): AsyncGenerator<What> {
+    yield* events
+    // The agent is gone by now: nobody may wait for more.
+    await new Promise(() => undefined)
+  }
+  const session = scriptedSession('cp1', { run: script, asked })
+  const error: unknown = await resetHost(
+    session,
+    claim,
+    (what, about) => void told.push([what.type, about]),
+  ).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  return { error, told, types: asked.map(({ type }) => type) }
+}
+
+test('a host says that it was taken apart, and is not asked again', async () => {
+  const { error, told, types } = await reset(
+    { type: 'run-started', command: 'reset' },
+    { type: 'op-ended', op, result: { outcome: 'done' } },
+    { type: 'run-ended', result: { outcome: 'done' } },
+  )
+  expect(error).toBeUndefined()
+  expect(told).toEqual([['op-ended', { host: 'cp1', component: 'etcd' }]])
+  expect(types).toEqual(['hello', 'reset', 'attach'])
+})
+
+test('what failed on the host fails here, with its code', async () => {
+  const failure = { code: 'APPLY_OP_FAILED', message: 'mounts could not be taken away', hint: 'look' }
+  const { error } = await reset({ type: 'run-ended', result: { outcome: 'failed', failure } })
+  expect(error).toMatchObject({ ...failure, host: 'cp1' })
+})
+
+test('an agent that was stopped over it has not done it', async () => {
+  const { error } = await reset({ type: 'run-ended', result: { outcome: 'interrupted' } })
+  expect(error).toMatchObject({ code: 'AGENT_INTERRUPTED', host: 'cp1' })
+})

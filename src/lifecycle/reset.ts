@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto'
+import type { Claim } from '../contract/request.ts'
+import { untilAgentGone } from './agent-switch.ts'
+import { followRun } from './follow-run.ts'
+import type { Session } from './session.ts'
+import type { Tell } from './stream.ts'
+
+/** In milliseconds. */
+const patience = 30_000
+
+/**
+ * Takes everything of ours off a host. Its agent goes last, once it has said that all the rest is gone: afterwards
+ * nobody is there to be asked.
+ */
+export async function resetHost(session: Session, claim: Claim, tell: Tell): Promise<void> {
+  const run = randomUUID()
+  await session.ask({ type: 'reset', claim, run }, 'running')
+  await followRun(session, run, tell)
+  // Whoever looks at the host right afterwards shall not find it on its way out. It goes, whether or not we see it go.
+  const signal = AbortSignal.timeout(patience)
+  await session.remote?.exec(untilAgentGone, { signal, root: true }).catch(() => undefined)
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { clusterOf, planInput } from '../fixtures.ts'
+import { planCluster } from '../plan.ts'
+
+const input = planInput(
+  clusterOf(`apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: shop }
+spec:
+  kubernetes: 1.37.1
+  hosts:
+    - { name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }
+    - { name: w1, address: 10.0.0.2, roles: [worker] }
+`),
+)
+
+test('another release of hyperkube is a matter of its agent alone, and of one host alone', () => {
+  const version = (host: string): string => (host === 'cp1' ? '0.2.0' : '0.1.0')
+  const [before, after] = [input, { ...input, version }].map((one) =>
+    planCluster(one).plans.flatMap(({ host, components }) =>
+      components.map((component) => ({ ...component, host })),
+    ),
+  )
+  const changed = after?.filter(
+    (component, index) => JSON.stringify(component) !== JSON.stringify(before?.[index]),
+  )
+  expect(changed?.map(({ host, name }) => `${host} ${name}`)).toEqual(['cp1 hyperkube-agent'])
+  expect(changed?.[0]?.service).toEqual(before?.find(({ name }) => name === 'hyperkube-agent')?.service)
+})
