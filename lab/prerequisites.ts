@@ -33,10 +33,11 @@ const hostNeeds: readonly Need[] = [
   { file: '/usr/bin/perl', debian: 'perl' },
 ]
 
-/** Only for the suites: the shells that completion is tried in. */
+/** Only for the suites: the shells that completion is tried in, and a terminal that can be looked at. */
 const suiteNeeds: readonly Need[] = [
   { file: '/usr/bin/zsh', debian: 'zsh' },
   { file: '/usr/bin/fish', debian: 'fish' },
+  { file: '/usr/bin/tmux', debian: 'tmux' },
 ]
 
 /** The newest that any part's go.mod asks for. */

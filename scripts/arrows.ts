@@ -52,11 +52,12 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'package.json',
   ],
   src: ['src/cli', 'src/catalog', 'src/kit'],
-  lab: ['src/kit'],
+  lab: ['scripts', 'src/kit'],
   test: [
     'lab',
     'scripts',
     'src/agent',
+    'src/lifecycle',
     'src/ssh',
     'src/identity',
     'src/pki',

@@ -34,9 +34,10 @@ export async function runTrial(wish: TrialWish): Promise<Trial> {
   const controller = new AbortController()
   const signal =
     wish.signal === undefined ? controller.signal : AbortSignal.any([controller.signal, wish.signal])
+  const ground = { cast, mirror, digests, versions, directory: lab.directory }
+  await contender.prepare?.(ground)
   const meters = await meter(hosts)
   const started = performance.now()
-  const ground = { cast, mirror, digests, versions, directory: lab.directory }
   const attempt = contender.begin(ground, signal)
   try {
     const times = await observe(ground, attempt, started, signal, wish.onMilestone ?? (() => undefined))

@@ -28,6 +28,8 @@ export interface Attempt {
 /** A way of turning hosts into a cluster. */
 export interface Contender {
   readonly name: string
+  /** What is there before the clock starts, as keys and digests are for all of them. */
+  prepare?(ground: Ground): Promise<void>
   begin(ground: Ground, signal: AbortSignal): Attempt
 }
 

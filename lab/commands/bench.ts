@@ -10,13 +10,14 @@ import type { Contender } from '../cluster/contender.ts'
 import { parseShape } from '../cluster/shape.ts'
 import { type KubernetesVersion, kubernetesVersions, partId, selectParts } from '../engine/parts.ts'
 import { Lab } from '../hosts/lab.ts'
+import { hyperkube } from '../hyperkube/hyperkube.ts'
 import { kubeadm } from '../kubeadm/kubeadm.ts'
 import { openMirror } from '../mirror/open.ts'
 import { silentReport, terminalReport } from '../report.ts'
 import { interrupted } from './interrupt.ts'
 import { positiveInteger } from './numbers.ts'
 
-const contenders: readonly Contender[] = [bare, kubeadm]
+const contenders: readonly Contender[] = [bare, kubeadm, hyperkube]
 
 interface Options {
   readonly shape: readonly string[]
@@ -90,7 +91,7 @@ function choose(names: readonly string[]): readonly Contender[] {
 
 function page(table: string, options: Options): string {
   const parts = selectParts().map(partId).join(', ')
-  return `# Bare engine and kubeadm
+  return `# Bare engine, kubeadm and hyperkube
 
 Written by \`npm run lab -- bench\` on ${new Date().toISOString().slice(0, 10)}: Kubernetes ${options.kubernetes},
 ${options.runs} runs of each, in turns. Median, least and most; the clock starts at hosts with nothing on them and

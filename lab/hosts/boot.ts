@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { open, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { hasCode } from '../../src/kit/errors.ts'
 import { exists } from '../../src/kit/files.ts'
 import { until } from '../../src/kit/until.ts'
 import { findCgroups, makeCgroups, processesIn, removeCgroups } from './cgroup.ts'
+import { labsDirectory } from './names.ts'
 
 export interface Boot {
   /** The machine's mark of this host: its cgroups and network namespace bear it. */
@@ -21,12 +23,23 @@ export interface Boot {
  */
 const enterCgroups = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs"; shift; done; shift; exec "$@"'
 
+/**
+ * In mounts of its own: lets go of the disks of other hosts. nspawn would keep them below its root, where nobody sees
+ * them, and a host whose power was cut would get back the very disk that is dead.
+ */
+const leaveOthers = `own=$1 labs=$2; shift 2
+cut -d ' ' -f 5 /proc/self/mountinfo | sort -r | while read -r path; do
+  case $path in "$own"/*) ;; "$labs"/*) umount "$path" ;; esac
+done
+exec "$@"`
+
 export async function boot(host: Boot): Promise<void> {
   const cgroups = await makeCgroups(host.mark)
   const version1 = await exists('/sys/fs/cgroup/memory')
   const log = await open(host.console, 'a')
   try {
-    const child = spawn('sh', ['-ec', enterCgroups, 'enter', ...cgroups, '--', ...nspawn(host)], {
+    const leave = ['unshare', '--mount', 'sh', '-ec', leaveOthers, 'enter', dirname(host.root), labsDirectory]
+    const child = spawn('sh', ['-ec', enterCgroups, 'enter', ...cgroups, '--', ...leave, ...nspawn(host)], {
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
       env: {
@@ -98,9 +111,14 @@ export async function killHost(mark: string): Promise<void> {
   })
 }
 
-function kill(pid: number): void {
+/** Nothing of it moves any more, and nobody is told. */
+export async function freezeHost(mark: string): Promise<void> {
+  for (const pid of await processesIn(await findCgroups(mark))) kill(pid, 'SIGSTOP')
+}
+
+function kill(pid: number, signal: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL'): void {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, signal)
   } catch (error) {
     if (!hasCode(error, 'ESRCH')) throw error
   }

@@ -11,7 +11,7 @@ import {
 } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
 import { quote } from '../../src/kit/shell.ts'
-import { boot, isRunning } from './boot.ts'
+import { boot, freezeHost, isRunning } from './boot.ts'
 import {
   attachDisk,
   cutPower,
@@ -126,6 +126,8 @@ export class Host {
   /** A crash in which all that was not synced to disk is lost. */
   async powerCut(): Promise<void> {
     await this.#needDisk('power-cut')
+    // Or somebody would live to see that the disk is gone.
+    await freezeHost(this.mark)
     await cutPower(this.disk)
     await this.crash()
   }

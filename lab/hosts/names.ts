@@ -4,7 +4,7 @@ import { join } from 'node:path'
  * Every name the lab gives to anything on the machine. All that a lab makes can be found by name alone, so
  * that `down` cleans up after a run of which nothing but the traces is left.
  */
-const labsDirectory = '/var/lib/hyperkube-lab'
+export const labsDirectory = '/var/lib/hyperkube-lab'
 
 export function labDirectory(lab: string): string {
   return join(labsDirectory, lab)

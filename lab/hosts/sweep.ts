@@ -24,6 +24,12 @@ export async function sweepHost(mark: string, directory: string): Promise<void> 
   await unplug(mark)
   await forgetSlowness({ directory: join(directory, 'disk') })
   await unmountBelow(directory)
+  // The kernel takes apart what the host had mounted a moment after its last process: attached before that, its disk would
+  // be the one whose power was cut.
+  await until(`the disk of ${mark} to be let go`, async () => (await loopsBelow(directory)).length === 0, {
+    within: 30_000,
+    every: 20,
+  })
 }
 
 /** What is left of a whole lab, whoever made it and however it ended. */
@@ -112,7 +118,7 @@ async function isMaker(pid: string, names: (word: string) => boolean): Promise<b
   const read = async (file: string): Promise<string> =>
     readFile(join('/proc', pid, file), 'utf8').catch(() => '')
   const words = (await read('cmdline')).split('\0')
-  // The shell that enters a host's cgroups is about to become the host.
+  // The shells that enter a host's cgroups and mounts are about to become the host.
   return (makers.has((await read('comm')).trim()) || words[3] === 'enter') && words.some(names)
 }
 

@@ -12,3 +12,8 @@ export function lockFile(clusterFile: string): string {
 export function identityFile(clusterFile: string): string {
   return beside(clusterFile, 'identity')
 }
+
+/** What a person types after a command for a cluster whose file is not the usual one. */
+export function fileFlag(clusterFile: string): string {
+  return clusterFile === 'cluster.yml' ? '' : ` -f ${clusterFile}`
+}

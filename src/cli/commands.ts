@@ -33,10 +33,28 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/up.ts')).up,
   },
   {
+    name: 'status',
+    aliases: [],
+    summary: 'how every host and every part of the cluster is',
+    load: async () => (await import('./commands/status.ts')).status,
+  },
+  {
+    name: 'reset',
+    aliases: [],
+    summary: 'take everything of the cluster off its hosts',
+    load: async () => (await import('./commands/reset.ts')).reset,
+  },
+  {
     name: 'kubeconfig',
     aliases: [],
     summary: 'print what kubectl needs to be an administrator, for a day',
     load: async () => (await import('./commands/kubeconfig.ts')).kubeconfig,
+  },
+  {
+    name: 'proxy',
+    aliases: [],
+    summary: 'serve the API on this machine, whichever control planes are well',
+    load: async () => (await import('./commands/proxy.ts')).proxy,
   },
   {
     name: 'schema',

@@ -35,9 +35,9 @@ test.each([
     { 'cluster.identity': undefined },
     'IDENTITY_NOT_READ',
     'cluster.identity does not exist',
-    'hyperkube init -f cluster.yml makes one for a new cluster',
+    'for a new cluster: hyperkube init',
   ],
-  ['no key', { [key]: undefined }, 'IDENTITY_KEY_NOT_READ', `${key} does not exist`, '--key names it'],
+  ['no key', { [key]: undefined }, 'IDENTITY_KEY_NOT_READ', `${key} does not exist`, '--key FILE'],
   [
     'another key',
     { [key]: otherKey },

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Identity } from '../identity/identity.ts'
 import { readIdentity, readKeyFile, writeIdentity } from '../identity/store.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { identityFile } from './beside.ts'
+import { fileFlag, identityFile } from './beside.ts'
 import type { Context, GlobalOptions } from './command.ts'
 import { loadCluster } from './load-cluster.ts'
 
@@ -46,14 +46,14 @@ export async function openIdentity(
   const paths = identityPaths(context, options, name)
   if (!(await context.exists(paths.identity))) {
     throw missing('IDENTITY_NOT_READ', paths.identity, [
-      `hyperkube init -f ${options.file} makes one for a new cluster`,
-      'that of a cluster which runs is in git, or in a backup',
+      `git checkout -- ${paths.identity}, or from a backup`,
+      `for a new cluster: hyperkube init${fileFlag(options.file)}`,
     ])
   }
   if (!(await context.exists(paths.key))) {
     throw missing('IDENTITY_KEY_NOT_READ', paths.key, [
-      'put the key of the cluster there',
-      '--key names it where it is',
+      'bring the copy that you keep of it there',
+      'or the same command with --key FILE',
     ])
   }
   const key = await readKeyFile(context.privateFiles, paths.key)

@@ -3,7 +3,7 @@ import { type Lock, readLock } from '../catalog/lock.ts'
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { Wish } from '../lifecycle/survey.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import { lockFile } from './beside.ts'
+import { fileFlag, lockFile } from './beside.ts'
 import type { Context } from './command.ts'
 import { type IdentityOptions, openIdentity } from './load-identity.ts'
 import { readAttachments } from './plan/attachments.ts'
@@ -12,18 +12,21 @@ import { readAttachments } from './plan/attachments.ts'
 export async function loadWish(context: Context, options: IdentityOptions, cluster: Cluster): Promise<Wish> {
   return {
     cluster,
-    lock: await requireLock(context, lockFile(options.file)),
+    lock: await requireLock(context, options.file),
     identity: await openIdentity(context, options, cluster.metadata.name),
     attachments: await readAttachments(context, options.file, cluster),
     version: () => packageFile.version,
   }
 }
 
-async function requireLock({ readFile }: Context, file: string): Promise<Lock> {
+async function requireLock({ readFile }: Context, clusterFile: string): Promise<Lock> {
+  const file = lockFile(clusterFile)
   try {
     return readLock(file, await readFile(file))
   } catch (cause) {
     if (!hasCode(cause, 'ENOENT')) throw cause
-    throw new HyperkubeError('LOCK_NOT_READ', `${file} does not exist`, { hint: 'hyperkube lock writes it' })
+    throw new HyperkubeError('LOCK_NOT_READ', `${file} does not exist`, {
+      hint: `write it: hyperkube lock${fileFlag(clusterFile)}`,
+    })
   }
 }

@@ -64,7 +64,7 @@ test('a failure is told with its hint, how to go on, and where the log is', asyn
   expect(stderr).toBe(`✗ CLAIM_HELD: anna holds the claim
   → wait
 failed after 0 ms, nothing was changed
-  → once that is mended: hyperkube up, which goes on from here
+  → once that is mended: hyperkube up
 the log of this run: /logs/1
 `)
   expect(log.at(-1)?.what).toMatchObject({ result: { outcome: 'failed', failure: { code: 'CLAIM_HELD' } } })
@@ -101,7 +101,9 @@ test('an interruption is told when it comes, and ends with 130', async () => {
   )
   expect(ended.code).toBe(130)
   expect(typesOf(log)).toEqual(['run-started', 'stopping', 'run-ended'])
-  expect(stderr).toContain('interrupted: finishing what is being done, then giving the claim back')
+  expect(stderr).toContain(
+    'interrupted: finishing what is being done, then giving the claim on the cluster back',
+  )
   expect(stderr).toContain('→ hyperkube up goes on from here\n')
 })
 

@@ -34,6 +34,15 @@ export interface EndedRun {
   readonly log: string | undefined
 }
 
+/** What an exit code means, for programs. */
+export const outcomeNames: Readonly<Record<ExitCode, string>> = {
+  [exitCodes.ok]: 'done',
+  [exitCodes.changesPending]: 'pending',
+  [exitCodes.failure]: 'failed',
+  [exitCodes.usage]: 'failed',
+  [exitCodes.interrupted]: 'interrupted',
+}
+
 /** One run of a command that changes a cluster: shown while it lasts, and written down for later. */
 export async function reportedRun(
   context: Context,

@@ -18,7 +18,10 @@ test('alone it says what it is, and how to begin', async () => {
       lock        pin every file that the cluster is made of, by its digest
       plan        say what would be done on each host, and in which order; do nothing
       up          make the hosts a cluster, or bring it to what cluster.yml says now
+      status      how every host and every part of the cluster is
+      reset       take everything of the cluster off its hosts
       kubeconfig  print what kubectl needs to be an administrator, for a day
+      proxy       serve the API on this machine, whichever control planes are well
       schema      print the JSON Schema of cluster.yml, for editors
       completion  print a script that completes commands in your shell
       version     say which hyperkube this is
@@ -71,7 +74,7 @@ test('a file that is not there is one clear message', async () => {
   const { code, stdout, stderr } = await hyperkube('validate -f nowhere.yml')
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toBe(
-    'SPEC_NOT_READ: nowhere.yml does not exist\n  → hyperkube init writes a first one; -f names another\n',
+    'SPEC_NOT_READ: nowhere.yml does not exist\n  → cd to its directory, or name it with -f; for a new cluster: hyperkube init\n',
   )
 })
 

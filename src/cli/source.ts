@@ -9,7 +9,9 @@ export async function readSource({ readFile }: Context, file: string): Promise<S
   } catch (cause) {
     const missing = hasCode(cause, 'ENOENT')
     throw new HyperkubeError('SPEC_NOT_READ', `${file} ${missing ? 'does not exist' : 'could not be read'}`, {
-      hint: missing ? 'hyperkube init writes a first one; -f names another' : `look at ls -l ${file}`,
+      hint: missing
+        ? 'cd to its directory, or name it with -f; for a new cluster: hyperkube init'
+        : `look at ls -l ${file}`,
       ...(missing ? {} : { cause }),
     })
   }

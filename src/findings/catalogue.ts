@@ -11,6 +11,7 @@ import { kube } from './kube.ts'
 import { lifecycle } from './lifecycle.ts'
 import { linuxHost } from './linux-host.ts'
 import { lock } from './lock.ts'
+import { peers } from './peers.ts'
 import { pki } from './pki.ts'
 import { plan } from './plan.ts'
 import { proxy } from './proxy.ts'
@@ -35,6 +36,7 @@ export const areas: readonly Area[] = [
   { title: 'Linux hosts', entries: linuxHost },
   { title: 'Windows hosts', entries: windowsHost },
   { title: 'The way to hosts: ssh', entries: ssh },
+  { title: 'Hosts among each other', entries: peers },
   { title: 'The plan', entries: plan },
   { title: 'The order across hosts', entries: rollout },
   { title: 'Who may change the cluster', entries: claim },

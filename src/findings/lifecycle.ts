@@ -30,6 +30,19 @@ export const lifecycle: Entries = {
     meaning: 'Without more than half of them two operators could work at once. Nothing was done.',
     remedy: 'Bring control planes back until more than half of them answer.',
   },
+  VERIFY_FAILED: {
+    summary: 'Everything was set up, but the cluster does not do what it is for.',
+    meaning:
+      'A pod that does nothing was put on every node, and looked for from other nodes; so was the API by its service address. One of that did not work.',
+    remedy:
+      'The message says where. Of pods: `kubectl -n kube-system describe pod -l hyperkube.dev/trial`. Between nodes it is mostly a firewall that drops UDP of the network, or `flanneld` and `kube-proxy`, whose logs say why.',
+  },
+  RESET_CONTROL_PLANE: {
+    summary: 'Only a part of the control plane was to be reset.',
+    meaning: 'The rest would go on counting on it, and etcd could lose its majority.',
+    remedy:
+      'Reset the whole cluster by leaving --limit out. If the rest is lost anyway, `--ignore RESET_CONTROL_PLANE`.',
+  },
   GATE_NOT_PASSED: {
     summary: 'Something that must be so before the next step did not become so.',
     meaning:

@@ -14,7 +14,12 @@ export const plan: Entries = {
   },
   PLAN_NOT_READ: {
     summary: 'The file does not hold a plan.',
-    remedy: '`hyperkube plan -o json > plan.json` writes one; name that.',
+    remedy: '`hyperkube plan --out FILE` writes one; name that.',
+  },
+  PLAN_OUTDATED: {
+    summary: 'More would be done than the plan that was handed over says.',
+    meaning: 'cluster.yml, the hosts, or hyperkube itself have changed since it was written.',
+    remedy: 'Write it anew with `hyperkube plan --out FILE`, read it, and hand that over.',
   },
   FACTS_NOT_READ: {
     summary: 'The recorded facts of hosts could not be read.',

@@ -37,7 +37,7 @@ export function checkHostKey(
     host,
     hint:
       'compare on the machine’s own console: for f in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf $f; done; ' +
-      'only if the new one is among them, forget the old one',
+      `only if the new one is among them: the same command with --forget-host-key ${host}`,
   })
 }
 

@@ -32,6 +32,14 @@ test('one that is not says which checks fail', async () => {
   expect(server.asked).toHaveLength(1)
 })
 
+test('of many that fail the first are named, and how many more there are', async () => {
+  const lines = ['a', 'b', 'c', 'd'].map((name) => `[-]poststarthook/${name} failed: reason withheld`)
+  const server = await serverOf({ status: 500, text: `${lines.join('\n')}\nreadyz check failed\n` })
+  expect(await ready(clientOf([server.url]), server.url)).toMatchObject({
+    reason: 'fails poststarthook/a, poststarthook/b and 2 more',
+  })
+})
+
 test('one that does not answer is not ready either, and is asked once', async () => {
   const server = await serverOf({ cut: 'before' })
   expect(await ready(clientOf([server.url]), server.url)).toMatchObject({ ready: false, failing: [] })

@@ -30,9 +30,17 @@ export async function ready(
     return {
       ready: false,
       failing,
-      reason: failing.length > 0 ? `fails ${failing.join(', ')}` : error.message,
+      reason: failing.length > 0 ? `fails ${firstOf(failing)}` : error.message,
     }
   }
+}
+
+const mostNamed = 2
+
+/** A server that has just begun fails a dozen of them: nobody reads more than a few. */
+function firstOf(checks: readonly string[]): string {
+  const more = checks.length - mostNamed
+  return `${checks.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** Of lines such as `[-]etcd failed: reason withheld`. */

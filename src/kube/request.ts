@@ -26,6 +26,9 @@ export interface KubeRequest extends CallOptions {
 /** Server-side apply. JSON is YAML. */
 export const applyPatch = 'application/apply-patch+yaml'
 
+/** RFC 7386. */
+export const mergePatch = 'application/merge-patch+json'
+
 /**
  * Whether it may be sent again when nobody knows what became of it. A PUT that names the version it replaces can only
  * take effect once.

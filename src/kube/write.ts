@@ -3,7 +3,7 @@ import { isKubeError } from './kube-error.ts'
 import { type Kind, type KubeObject, kubeObject, type Manifest, type Place } from './object.ts'
 import { parseAnswer } from './parse.ts'
 import { collectionPath, objectPath } from './paths.ts'
-import { applyPatch, type CallOptions, type KubeRequest, type Query } from './request.ts'
+import { applyPatch, mergePatch, type CallOptions, type KubeRequest, type Query } from './request.ts'
 
 /** Under this name we own the fields that we set. */
 const fieldManager = 'hyperkube'
@@ -76,6 +76,26 @@ export async function replace(
 ): Promise<KubeObject> {
   const path = objectPath(await client.discovery.resource(object, { signal, timeout }), object.metadata)
   return sent(client, { method: 'PUT', path, query: strict, body: object, signal, timeout })
+}
+
+/** Changes single fields; null takes one away. With a resourceVersion it fails when somebody was faster. */
+export async function merge(
+  client: KubeClient,
+  kind: Kind,
+  place: Place,
+  patch: object,
+  { signal, timeout }: CallOptions = {},
+): Promise<KubeObject> {
+  const path = objectPath(await client.discovery.resource(kind, { signal, timeout }), place)
+  return sent(client, {
+    method: 'PATCH',
+    path,
+    query: strict,
+    body: patch,
+    contentType: mergePatch,
+    signal,
+    timeout,
+  })
 }
 
 export interface RemoveOptions extends CallOptions {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Event } from '../contract/event.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Claim } from '../contract/request.ts'
 import type { Stage } from '../contract/stage.ts'
-import { HyperkubeError } from '../kit/errors.ts'
+import { hasCode } from '../kit/errors.ts'
 import type { Secret } from '../pki/secret.ts'
+import { followRun } from './follow-run.ts'
 import type { Session } from './session.ts'
 import type { Tell } from './stream.ts'
 
@@ -18,8 +18,28 @@ export interface Delivery {
   readonly certificates: Readonly<Record<string, string>>
 }
 
-/** Takes one host through its plan, up to and with a stage. */
+/** How often a host is asked to go on that was cut in the middle: its agent was killed, or it lost its power. */
+const turns = 3
+
+/** Takes one host through its plan, up to and with a stage. A run that was cut begins anew, and finds what was done. */
 export async function applyThrough(
+  session: Session,
+  delivery: Delivery,
+  through: Stage,
+  tell: Tell,
+): Promise<void> {
+  for (let turn = 1; ; turn++) {
+    try {
+      await applyOnce(session, delivery, through, tell)
+      return
+    } catch (error) {
+      const cut = hasCode(error, 'AGENT_INTERRUPTED') || hasCode(error, 'AGENT_NO_SUCH_RUN')
+      if (!cut || turn === turns) throw error
+    }
+  }
+}
+
+async function applyOnce(
   session: Session,
   { plan, claim, secrets, certificates }: Delivery,
   through: Stage,
@@ -38,26 +58,7 @@ export async function applyThrough(
     },
     'running',
   )
-  let end: Event | undefined
-  await session.follow(run, (event) => {
-    if (event.what.type === 'run-ended') end = event
-    else if (event.what.type !== 'run-started') tell(event.what, { host: plan.host, ...component(event) })
-  })
-  const result = end?.what.type === 'run-ended' ? end.what.result : undefined
-  if (result?.outcome === 'failed') {
-    const { code, message, hint } = result.failure
-    throw new HyperkubeError(code, message, { host: plan.host, ...(hint === undefined ? {} : { hint }) })
-  }
-  if (result?.outcome === 'interrupted') {
-    throw new HyperkubeError('AGENT_INTERRUPTED', 'its agent was stopped in the middle of the work', {
-      host: plan.host,
-      hint: 'run the same command again: it goes on where this one ended',
-    })
-  }
-}
-
-function component({ component: name }: Event): { component?: string } {
-  return name === undefined ? {} : { component: name }
+  await followRun(session, run, tell)
 }
 
 function secretsFor({ components }: NodePlan, secrets: ReadonlyMap<string, Secret>): Record<string, string> {

@@ -1,8 +1,34 @@
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Identity } from '../identity/identity.ts'
+import type { Claim } from '../contract/request.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Authority } from '../pki/authority.ts'
+import { settleAll } from '../kit/settle.ts'
 import { signRequest } from '../pki/sign.ts'
+import type { Session } from './session.ts'
+
+/** PEM by path, by name of host. */
+export type Certificates = ReadonlyMap<string, Readonly<Record<string, string>>>
+
+/** Keys are made on the hosts that use them, and only requests come here. */
+export async function certify(
+  identity: Identity,
+  plans: readonly NodePlan[],
+  sessions: ReadonlyMap<string, Session>,
+  claim: Claim,
+  now: Date,
+): Promise<Certificates> {
+  const signed = plans.map(async (plan) => {
+    const session = sessions.get(plan.host)
+    if (session === undefined) return [plan.host, {}] as const
+    const { requests } = await session.ask(
+      { type: 'certificate-requests', claim, plan },
+      'certificate-requests',
+    )
+    return [plan.host, await signFor(identity, plan, requests, now)] as const
+  })
+  return new Map(await settleAll(signed))
+}
 
 /**
  * Signs what a host asks for, by the path of each certificate. What a certificate says comes from the plan alone; a host

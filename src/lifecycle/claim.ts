@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Claim } from '../contract/request.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { settleAll } from '../kit/settle.ts'
@@ -5,8 +6,10 @@ import type { Session } from './session.ts'
 
 /** Often enough that one lost turn does not lose the claim. */
 const renewal = 20_000
+/** A way that was lost a moment ago is found again by then. */
+const farewell = 10_000
 
-type Agents = readonly Pick<Session, 'ask' | 'following'>[]
+type Agents = readonly Pick<Session, 'ask' | 'following' | 'host'>[]
 
 export interface ClaimWish {
   /** The agents of control planes that answer: they grant it together. */
@@ -18,6 +21,8 @@ export interface ClaimWish {
   readonly holder: string
   /** Also from somebody who is still there. */
   readonly force: boolean
+  /** Whether those who answer are enough, though they are not most. */
+  readonly minority?: boolean
   /** Whether a holder is known to be no more: a process of this machine that has ended. */
   readonly isGone: (holder: string) => boolean
 }
@@ -26,6 +31,8 @@ export interface HeldClaim {
   readonly claim: Claim
   /** Aborted when the claim is somebody else's. */
   readonly lost: AbortSignal
+  /** A host has left the cluster, and need not be told any more. */
+  readonly leave: (host: string) => void
   release(): Promise<void>
 }
 
@@ -34,7 +41,7 @@ export interface HeldClaim {
  * with a process that dies.
  */
 export async function takeClaim(wish: ClaimWish): Promise<HeldClaim> {
-  const { granters, others, controlPlanes, holder, force, isGone } = wish
+  const { granters, others, controlPlanes, holder, force, minority = false, isGone } = wish
   const former = await formerClaims([...granters, ...others])
   // Of two who ask at once, both with the same one, only one gets a majority.
   const claim = { holder, generation: Math.max(0, ...former.map(({ generation }) => generation)) + 1 }
@@ -43,7 +50,7 @@ export async function takeClaim(wish: ClaimWish): Promise<HeldClaim> {
     granters.map(async (agent) => agent.ask({ type: 'claim', claim, force: force || dead }, 'claimed')),
   )
   const granted = results.filter(({ status }) => status === 'fulfilled').length
-  const needed = Math.floor(controlPlanes / 2) + 1
+  const needed = minority ? granters.length : Math.floor(controlPlanes / 2) + 1
   if (granted < needed) {
     await release(granters, claim)
     throw refusal(results, granted, needed, controlPlanes)
@@ -55,15 +62,18 @@ export async function takeClaim(wish: ClaimWish): Promise<HeldClaim> {
 
 function keep(agents: Agents, claim: Claim): HeldClaim {
   const lost = new AbortController()
+  const left = new Set<string>()
+  const staying = (): Agents => agents.filter(({ host }) => !left.has(host))
   const timer = setInterval(() => {
-    renew(agents, claim).catch((error: unknown) => lost.abort(error))
+    renew(staying(), claim).catch((error: unknown) => lost.abort(error))
   }, renewal)
   return {
     claim,
     lost: lost.signal,
+    leave: (host) => void left.add(host),
     async release() {
       clearInterval(timer)
-      await release(agents, claim)
+      await release(staying(), claim)
     },
   }
 }
@@ -89,9 +99,17 @@ function isRefusal(error: unknown): boolean {
   return error instanceof HyperkubeError && error.code.startsWith('CLAIM_')
 }
 
-/** Whoever cannot hear it forgets the claim by itself. */
+/** Whoever does not hear it in time forgets the claim by itself. */
 async function release(agents: Agents, claim: Claim): Promise<void> {
-  await Promise.allSettled(agents.map(async (agent) => agent.ask({ type: 'release', claim }, 'released')))
+  const released = agents.map(async (agent) => agent.ask({ type: 'release', claim }, 'released'))
+  await Promise.race([Promise.allSettled(released), sleep(farewell, undefined, { ref: false })])
+}
+
+/** One host says it, and it is so for the cluster. */
+function asOfAll(error: unknown): unknown {
+  if (!(error instanceof HyperkubeError) || !isRefusal(error)) return error
+  const { code, message, hint } = error
+  return new HyperkubeError(code, message, hint === undefined ? {} : { hint })
 }
 
 function refusal(
@@ -101,7 +119,7 @@ function refusal(
   controlPlanes: number,
 ): unknown {
   const refused = results.find((result) => result.status === 'rejected')
-  if (refused !== undefined) return refused.reason
+  if (refused !== undefined) return asOfAll(refused.reason)
   return new HyperkubeError(
     'CLAIM_NO_MAJORITY',
     `${granted} of ${controlPlanes} control planes answer; ${needed} must, or two operators could work at once`,

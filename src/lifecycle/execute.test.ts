@@ -9,7 +9,8 @@ import { execute } from './execute.ts'
 import type { Observer, Unwell } from './observer.ts'
 import { type Script, scriptedSession } from './scripted-agent.ts'
 import { eventStream } from './stream.ts'
-import { planFrom, secretsOf, type Wish } from './survey.ts'
+import { planFrom, type Proposal, secretsOf, type Wish } from './survey.ts'
+import type { TrialPods } from './verify/trial-pods.ts'
 
 const cluster = clusterOf(`apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -29,6 +30,7 @@ const wish: Wish = {
   version: () => '0.1.0',
 }
 const { plans } = planFrom(wish, planInput(cluster).facts)
+const noPods = { put: async () => undefined, look: async () => new Map(), remove: async () => undefined }
 const prepare = step({ hosts: ['cp1', 'w1'], stage: 'prepare' })
 const etcd = step({ hosts: ['cp1'], stage: 'etcd', after: [{ kind: 'etcd-healthy', members: ['cp1'] }] })
 
@@ -47,17 +49,26 @@ const works: Script = async function* () {
 
 interface Scene {
   readonly script?: Script
+  readonly inside?: Proposal['inside']
+  readonly pods?: TrialPods
   readonly etcdWell?: () => Promise<Unwell>
   readonly signal?: AbortSignal
 }
 
 /** Executes two steps; answers with what was told and asked, and how it failed. */
-async function run({ script = works, etcdWell = async () => undefined, signal }: Scene) {
+async function run({
+  script = works,
+  inside = [],
+  pods = noPods,
+  etcdWell = async () => undefined,
+  signal,
+}: Scene) {
   const events: Event[] = []
   const asked: AgentRequest['ask'][] = []
   const well = async (): Promise<Unwell> => undefined
   const observer: Observer = {
     members: async () => [],
+    inside: async () => undefined,
     etcdWell,
     apiReady: well,
     controllersReady: well,
@@ -67,12 +78,12 @@ async function run({ script = works, etcdWell = async () => undefined, signal }:
   const sessions = new Map(plans.map(({ host }) => [host, scriptedSession(host, { run: script, asked })]))
   const error: unknown = await execute(
     wish,
-    { findings: [], plans, ops: new Map(), steps: [prepare, etcd] },
+    { findings: [], plans, ops: new Map(), steps: [prepare, etcd], inside },
     sessions,
     {
       claim: { holder: 'me', generation: 1 },
       observer,
-      whenApiAnswers: async () => undefined,
+      interior: { putObjects: async () => undefined, settleNodes: async () => undefined, trialPods: pods },
       tell: eventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', () => new Date(), [
         (event) => void events.push(event),
       ]),
@@ -97,7 +108,12 @@ test('every step is planned, and told of as a whole and for each host', async ()
   const { error, told, events } = await run({})
   expect(error).toBeUndefined()
   const planned = events.flatMap(({ what }) => (what.type === 'steps-planned' ? [what.steps] : []))
-  expect(planned.at(-1)?.map(({ title }) => title)).toEqual([prepare, etcd].map(describeStep))
+  expect(planned.at(-1)?.map(({ title }) => title)).toEqual([
+    'certificates for cp1 and w1',
+    ...[prepare, etcd].map(describeStep),
+    'the rights of our programs',
+    'labels and taints of nodes',
+  ])
   const [whole, single] = [
     told.filter((line) => !line.includes('@')),
     told.filter((line) => line.includes('@')),
@@ -106,11 +122,14 @@ test('every step is planned, and told of as a whole and for each host', async ()
     'steps-planned',
     'step-started certificates',
     'step-ended certificates done',
-    'steps-planned',
     'step-started prepare/cp1+1',
     'step-ended prepare/cp1+1 done',
     'step-started etcd/cp1',
     'step-ended etcd/cp1 done',
+    'step-started objects',
+    'step-ended objects done',
+    'step-started nodes',
+    'step-ended nodes done',
   ])
   expect(single.filter((line) => line.endsWith('@w1'))).toEqual([
     'step-started prepare/cp1+1 @w1',
@@ -136,6 +155,32 @@ test('hosts finish what they are at when somebody interrupts, and no other step 
     'step-ended prepare/cp1+1 done @w1',
   ])
   expect(asked.filter(({ type }) => type === 'apply')).toHaveLength(2)
+})
+
+test('a host whose agent was cut in the middle goes on; one that is cut again and again does not', async () => {
+  let cuts = 2
+  const script: Script = async function* (host, through) {
+    if (host === 'cp1' && cuts-- > 0) yield { type: 'run-ended', result: { outcome: 'interrupted' } }
+    else yield* works(host, through)
+  }
+  const { error, told } = await run({ script })
+  expect(error).toBeUndefined()
+  expect(told).toContain('step-ended prepare/cp1+1 done @cp1')
+  cuts = 3
+  expect((await run({ script })).error).toMatchObject({ code: 'AGENT_INTERRUPTED', host: 'cp1' })
+})
+
+test('a node whose trial was cut is tried again, and its pod is removed', async () => {
+  const there = new Set(['w1'])
+  const pods: TrialPods = {
+    put: async (node) => void there.add(node),
+    look: async () => new Map([...there].map((node) => [node, { ready: true, address: '10.244.0.2' }])),
+    remove: async () => there.clear(),
+  }
+  const { error, told } = await run({ inside: [{ kind: 'trial', host: 'w1' }], pods })
+  expect(error).toBeUndefined()
+  expect(told.at(-1)).toBe('step-ended verify done')
+  expect([...there]).toEqual([])
 })
 
 test('what is only waited for is given up at once', async () => {

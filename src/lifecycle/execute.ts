@@ -1,22 +1,23 @@
-import type { NodePlan } from '../contract/node-plan.ts'
 import type { Claim } from '../contract/request.ts'
+import type { Stage } from '../contract/stage.ts'
 import { settleAll } from '../kit/settle.ts'
+import { addressAt } from '../spec/cidr.ts'
 import { describeStep } from '../rollout/describe.ts'
 import type { Step } from '../rollout/step.ts'
 import { list } from '../rollout/words.ts'
 import { applyThrough } from './apply.ts'
-import { signFor } from './certificates.ts'
+import { type Certificates, certify } from './certificates.ts'
 import { passGate } from './gate.ts'
-import type { Observer } from './observer.ts'
+import type { Interior, Observer } from './observer.ts'
 import type { Session } from './session.ts'
-import { type Tell, toldAside, toldStep } from './stream.ts'
+import { type Tell, toldStep, type What } from './stream.ts'
 import { type Proposal, secretsOf, type Wish } from './survey.ts'
+import { verify } from './verify/verify.ts'
 
 export interface ExecuteOptions {
   readonly claim: Claim
   readonly observer: Observer
-  /** Done once the API answers, before anything that needs it: the rights of our programs. */
-  readonly whenApiAnswers: () => Promise<void>
+  readonly interior: Interior
   readonly tell: Tell
   readonly now: () => Date
   readonly signal: AbortSignal
@@ -25,81 +26,120 @@ export interface ExecuteOptions {
 /** A slow disk and a cold start together stay below it. */
 const gateTime = 300_000
 
+/** One thing after the other, each told of when it begins and ends. */
+interface Turn {
+  readonly planned: Extract<What, { type: 'steps-planned' }>['steps'][number]
+  readonly work: () => Promise<void>
+}
+
 /**
  * Does what was proposed, step by step, each behind what must be so before. Once it shall stop, hosts finish what they are
  * at, and no other step is begun.
  */
 export async function execute(
   wish: Wish,
-  { plans, steps }: Proposal,
+  proposal: Proposal,
   sessions: ReadonlyMap<string, Session>,
   options: ExecuteOptions,
 ): Promise<void> {
-  const { claim, tell, now, signal } = options
-  const secrets = secretsOf(wish)
-  const hosts = plans.map(({ host }) => host)
-  const certificates = await toldAside(
-    options,
-    { step: 'certificates', title: `certificates for ${list(hosts)}`, hosts },
-    async () => certify(wish, plans, sessions, claim, now()),
-  )
-  const planOf = new Map(plans.map((plan) => [plan.host, plan]))
-  const lastApi = steps.findLastIndex(({ stages }) => stages.includes('api'))
-
-  tell({ type: 'steps-planned', steps: steps.map(told) })
-  for (const [index, step] of steps.entries()) {
+  const { tell, signal } = options
+  const turns = turnsOf(wish, proposal, sessions, options)
+  tell({ type: 'steps-planned', steps: turns.map(({ planned }) => planned) })
+  for (const { planned, work } of turns) {
+    const { step, stage } = planned
     signal.throwIfAborted()
-    tell({ type: 'step-started', step: step.id, stage: step.stage })
-    await toldStep(options, { step: step.id }, async () => {
-      await pass(step.before, options)
-      await settleAll(
-        step.hosts.flatMap((host) => {
-          const [plan, session] = [planOf.get(host), sessions.get(host)]
-          if (plan === undefined || session === undefined) return []
-          const delivery = { plan, claim, secrets, certificates: certificates.get(host) ?? {} }
-          tell({ type: 'step-started', step: step.id, stage: step.stage }, { host })
-          return [
-            toldStep(options, { step: step.id, host }, async () =>
-              applyThrough(session, delivery, step.stage, tell),
-            ),
-          ]
-        }),
-      )
-      await pass(step.after, options)
-      if (index === lastApi) await firstRights(options)
-    })
+    tell({ type: 'step-started', step, ...(stage === undefined ? {} : { stage }) })
+    await toldStep(options, { step }, work)
   }
 }
 
-function told(step: Step): { step: string; title: string; hosts: string[]; stage: Step['stage'] } {
-  return { step: step.id, title: describeStep(step), hosts: [...step.hosts], stage: step.stage }
+function turnsOf(
+  wish: Wish,
+  { plans, steps, inside }: Proposal,
+  sessions: ReadonlyMap<string, Session>,
+  options: ExecuteOptions,
+): Turn[] {
+  const { claim, interior, now } = options
+  const touched = plans.filter(({ host }) => steps.some((step) => step.hosts.includes(host)))
+  const fresh = plansToVerify(plans, steps, inside)
+  let certificates: Certificates = new Map()
+  const stepTurn = (step: Step): Turn => ({
+    planned: { step: step.id, title: describeStep(step), hosts: [...step.hosts], stage: step.stage },
+    work: async () => {
+      await pass(step.before, options)
+      await take(step, wish, plans, sessions, certificates, options)
+      await pass(step.after, options)
+    },
+  })
+  // A run that was cut may have left an API without them, so they are looked at in any case, once it answers.
+  const answering = steps.findLastIndex(({ stages }) => stages.some((stage) => early.has(stage))) + 1
+  const hosts = touched.map(({ host }) => host)
+  const sign = turn('certificates', `certificates for ${list(hosts)}`, hosts, async () => {
+    certificates = await certify(wish.identity, touched, sessions, claim, now())
+  })
+  const prove = turn('verify', 'pods and services on every node', [], async () =>
+    verify({ ...options, plans: fresh, sessions, pods: interior.trialPods, service: apiService(wish) }),
+  )
+  return [
+    ...(hosts.length === 0 ? [] : [sign]),
+    ...steps.slice(0, answering).map(stepTurn),
+    turn('objects', 'the rights of our programs', [], async () => interior.putObjects()),
+    ...steps.slice(answering).map(stepTurn),
+    turn('nodes', 'labels and taints of nodes', [], async () => interior.settleNodes(plans)),
+    ...(fresh.length === 0 ? [] : [prove]),
+  ]
 }
 
-async function firstRights({ whenApiAnswers, tell, now }: ExecuteOptions): Promise<void> {
-  tell({ type: 'waiting', for: 'the API to take the rights of our programs', since: now().toISOString() })
-  await whenApiAnswers()
+function turn(step: string, title: string, hosts: readonly string[], work: () => Promise<void>): Turn {
+  return { planned: { step, title, hosts: [...hosts] }, work }
+}
+
+/** Nodes that something was done to, now or in a run that was cut. Where the network is somebody else's, it may not be there yet. */
+function plansToVerify(
+  plans: Proposal['plans'],
+  steps: readonly Step[],
+  inside: Proposal['inside'],
+): Proposal['plans'] {
+  const visited = new Set([
+    ...steps.filter(({ stages }) => stages.some((stage) => !early.has(stage))).flatMap(({ hosts }) => hosts),
+    ...inside.flatMap((change) => (change.kind === 'trial' ? [change.host] : [])),
+  ])
+  return plans.filter(
+    ({ host, node, components }) =>
+      visited.has(host) && node !== undefined && components.some(({ name }) => name === 'flanneld'),
+  )
+}
+
+function apiService({ cluster }: Wish): { address: string; port: number } {
+  const [services = ''] = cluster.spec.network.services
+  return { address: addressAt(services, 1), port: 443 }
+}
+
+const early: ReadonlySet<Stage> = new Set(['prepare', 'etcd', 'api'])
+
+/** Takes the hosts of a step through its stage, side by side. */
+async function take(
+  { id, stage, hosts }: Step,
+  wish: Wish,
+  plans: Proposal['plans'],
+  sessions: ReadonlyMap<string, Session>,
+  certificates: Certificates,
+  options: ExecuteOptions,
+): Promise<void> {
+  const { claim, tell } = options
+  const secrets = secretsOf(wish)
+  const planOf = new Map(plans.map((plan) => [plan.host, plan]))
+  await settleAll(
+    hosts.flatMap((host) => {
+      const [plan, session] = [planOf.get(host), sessions.get(host)]
+      if (plan === undefined || session === undefined) return []
+      const delivery = { plan, claim, secrets, certificates: certificates.get(host) ?? {} }
+      tell({ type: 'step-started', step: id, stage }, { host })
+      return [toldStep(options, { step: id, host }, async () => applyThrough(session, delivery, stage, tell))]
+    }),
+  )
 }
 
 async function pass(gates: Step['before'], { observer, tell, now, signal }: ExecuteOptions): Promise<void> {
   for (const gate of gates) await passGate(gate, observer, tell, { within: gateTime, now, signal })
-}
-
-/** Keys are made on the hosts that use them, and only requests come here. */
-async function certify(
-  { identity }: Wish,
-  plans: readonly NodePlan[],
-  sessions: ReadonlyMap<string, Session>,
-  claim: Claim,
-  now: Date,
-): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
-  const signed = plans.map(async (plan) => {
-    const session = sessions.get(plan.host)
-    if (session === undefined) return [plan.host, {}] as const
-    const { requests } = await session.ask(
-      { type: 'certificate-requests', claim, plan },
-      'certificate-requests',
-    )
-    return [plan.host, await signFor(identity, plan, requests, now)] as const
-  })
-  return new Map(await settleAll(signed))
 }

@@ -22,6 +22,7 @@ export function liveOf(
   const voting = new Set(members.filter(({ learner }) => !learner).flatMap(({ peerUrls }) => peerUrls))
   return {
     etcd: plans.filter(({ address }) => voting.has(`https://${address}:2380`)).map(({ host }) => host),
+    etcdThere: having('etcd.service'),
     controlPlanes: having('kube-apiserver.service'),
     nodes: having('kubelet.service'),
   }

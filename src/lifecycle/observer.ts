@@ -1,4 +1,8 @@
+import type { NodePlan } from '../contract/node-plan.ts'
+import type { InsideChange } from './inside/changes.ts'
+import type { Node } from './inside/node.ts'
 import type { KnownMember } from './live.ts'
+import type { TrialPods } from './verify/trial-pods.ts'
 
 /** Why something is not well yet; undefined when it is. */
 export type Unwell = string | undefined
@@ -7,10 +11,30 @@ export type Unwell = string | undefined
 export interface Observer {
   /** The members of etcd as they know each other; none when nobody answers. */
   members(): Promise<readonly KnownMember[]>
+  /** Undefined when no API server answers. */
+  inside(): Promise<Inside | undefined>
   /** Of the hosts with these names. */
   etcdWell(hosts: readonly string[]): Promise<Unwell>
   apiReady(hosts: readonly string[]): Promise<Unwell>
   controllersReady(host: string): Promise<Unwell>
   nodesReady(hosts: readonly string[]): Promise<Unwell>
   isVoter(host: string): Promise<Unwell>
+}
+
+/** What the API says of its cluster. */
+export interface Inside {
+  readonly nodes: readonly Node[]
+  /** Objects of ours that are not what they should be. */
+  readonly objects: readonly InsideChange[]
+  /** Names of nodes on which a run that was cut has left a pod of its trial. */
+  readonly trials: readonly string[]
+}
+
+/** What is done in a cluster through its API. */
+export interface Interior {
+  /** Gives our own programs, and people, the rights that they need. */
+  putObjects(): Promise<void>
+  /** Says of nodes what their kubelets may not say. */
+  settleNodes(plans: readonly NodePlan[]): Promise<void>
+  readonly trialPods: TrialPods
 }

@@ -19,6 +19,8 @@ export interface Scripted {
   readonly facts?: Facts
   /** What would be done on it. */
   readonly ops?: readonly Op[]
+  /** What it answers instead of the usual. */
+  readonly answer?: (ask: AgentRequest['ask']) => AgentResponse['answer'] | undefined
   /** Gets all that the host was asked. */
   readonly asked: AgentRequest['ask'][]
 }
@@ -30,6 +32,7 @@ export function scriptedSession(host: string, scripted: Scripted): Session {
     exec: async () => Promise.reject(new Error('nothing is run on it')),
     upload: async () => Promise.reject(new Error('nothing is sent to it')),
     open: async () => conversation(host, scripted),
+    dial: async () => Promise.reject(new Error('nothing is reached through it')),
     close: async () => undefined,
   }
   return new Session(host, remote, async () => remote, new AbortController().signal)
@@ -78,9 +81,14 @@ function answerTo(ask: AgentRequest['ask'], scripted: Scripted): AgentResponse {
   return { apiVersion: 'hyperkube.dev/v1', kind: 'AgentResponse', answer: answer(ask, scripted) }
 }
 
-function answer(ask: AgentRequest['ask'], { facts, ops = [] }: Scripted): AgentResponse['answer'] {
+function answer(ask: AgentRequest['ask'], scripted: Scripted): AgentResponse['answer'] {
+  return scripted.answer?.(ask) ?? usualAnswer(ask, scripted)
+}
+
+function usualAnswer(ask: AgentRequest['ask'], { facts, ops = [] }: Scripted): AgentResponse['answer'] {
   switch (ask.type) {
     case 'apply':
+    case 'reset':
       return { type: 'running', run: ask.run }
     case 'certificate-requests':
       return { type: 'certificate-requests', requests: {} }
@@ -92,6 +100,14 @@ function answer(ask: AgentRequest['ask'], { facts, ops = [] }: Scripted): AgentR
       return { type: 'released' }
     case 'diff':
       return { type: 'diff', ops: [...ops], findings: [] }
+    case 'clock':
+      return { type: 'clock', time: Date.now() }
+    case 'listen':
+      return { type: 'listening', tcp: ask.tcp, udp: ask.udp }
+    case 'hush':
+      return { type: 'hushed' }
+    case 'probe':
+      return { type: 'probed', results: ask.targets.map(() => ({ outcome: 'ok', milliseconds: 1 })) }
     default:
       return ask.type === 'facts' && facts !== undefined
         ? { type: 'facts', facts }

@@ -1,5 +1,5 @@
 import type { Event } from '../contract/event.ts'
-import { HyperkubeError } from '../kit/errors.ts'
+import { hasCode } from '../kit/errors.ts'
 import { until } from '../kit/until.ts'
 import { ownProgram } from '../plan/linux/paths.ts'
 import type { Remote } from '../ssh/remote.ts'
@@ -11,24 +11,30 @@ export type Connect = (signal: AbortSignal) => Promise<Remote>
 const agentStart = 30_000
 /** A host that restarts is back by then. */
 const patience = 180_000
+/** How often in a row a way may be lost before anything was heard on it. */
+const losses = 10
 
 /** One host, as long as a command works with it. The way to it may be lost and found again. */
 export class Session {
   readonly host: string
   readonly #connect: Connect
+  readonly #closed = new AbortController()
   readonly #signal: AbortSignal
-  #remote: Remote
-  #link: AgentLink | undefined
+  #remote: Remote | undefined
+  /** One for all who ask, also while it is being opened. */
+  #link: Promise<AgentLink> | undefined
+  #within = agentStart
   #following = 0
 
   constructor(host: string, remote: Remote, connect: Connect, signal: AbortSignal) {
     this.host = host
     this.#remote = remote
     this.#connect = connect
-    this.#signal = signal
+    this.#signal = AbortSignal.any([signal, this.#closed.signal])
   }
 
-  get remote(): Remote {
+  /** The way to it; none while it is lost. */
+  get remote(): Remote | undefined {
     return this.#remote
   }
 
@@ -37,76 +43,93 @@ export class Session {
     return this.#following > 0
   }
 
+  /** Asked again when the way is lost before the answer: to an agent every question may be put twice. */
   async ask<T extends Answer['type']>(
     ask: Exclude<Ask, { type: 'attach' }>,
     expected: T,
   ): Promise<Extract<Answer, { type: T }>> {
-    return (await this.#agent()).ask(ask, expected)
+    return this.#talk(async (link) => link.ask(ask, expected))
   }
 
   /** Hears a run to its end, over lost connections and over restarts of the agent. */
   async follow(run: string, heard: (event: Event) => void): Promise<void> {
     let next = 1
-    const since = Date.now()
     this.#following++
     try {
-      for (;;) {
-        try {
-          const link = await this.#agent()
-          await link.attach(run, next, (event) => {
-            next = event.sequence + 1
-            heard(event)
-          })
-          return
-        } catch (error) {
-          if (!isLoss(error) || Date.now() - since > patience) throw error
-          await this.#reconnect()
-        }
-      }
+      await this.#talk(async (link, progress) =>
+        link.attach(run, next, (event) => {
+          next = event.sequence + 1
+          progress()
+          heard(event)
+        }),
+      )
     } finally {
       this.#following--
     }
   }
 
+  /** Ends whatever is still asked. */
   async close(): Promise<void> {
-    this.#link?.close()
-    await this.#remote.close()
+    this.#closed.abort(new Error('the session is over'))
+    await this.#remote?.close()
   }
 
-  /** The agent may have been started a moment ago. */
-  async #agent(): Promise<AgentLink> {
-    this.#link ??= await until(
-      `the agent of ${this.host}`,
-      async () => {
-        const conversation = await this.#remote.open([ownProgram, 'agent-call'], {
-          signal: this.#signal,
-          root: true,
-        })
-        const link = new AgentLink(this.host, conversation)
-        await link.ask({ type: 'hello' }, 'hello')
-        return link
-      },
-      { within: agentStart, every: 200, signal: this.#signal },
-    )
-    return this.#link
+  async #talk<T>(say: (link: AgentLink, progress: () => void) => Promise<T>): Promise<T> {
+    for (let lost = 0; ;) {
+      const opening = (this.#link ??= this.#open())
+      const link = await opening
+      try {
+        return await say(link, () => (lost = 0))
+      } catch (error) {
+        lost++
+        if (!isLoss(error) || lost > losses) throw error
+        // Of several who lose it the first one gives it up.
+        if (this.#link !== opening) continue
+        this.#link = undefined
+        this.#partOver(error)
+      }
+    }
   }
 
-  async #reconnect(): Promise<void> {
-    this.#link?.close()
-    this.#link = undefined
-    await this.#remote.close().catch(() => undefined)
-    this.#remote = await until(`${this.host} to answer again`, async () => this.#connect(this.#signal), {
-      within: patience,
-      every: 1000,
-      signal: this.#signal,
-    })
+  /** The agent may have been started a moment ago, or come with its host. */
+  async #open(): Promise<AgentLink> {
+    try {
+      const link = await until(`the agent of ${this.host} to answer`, async () => this.#call(), {
+        within: this.#within,
+        every: 200,
+        signal: this.#signal,
+      })
+      this.#within = patience
+      return link
+    } catch (error) {
+      this.#link = undefined
+      throw error
+    }
+  }
+
+  async #call(): Promise<AgentLink> {
+    const options = { signal: this.#signal, root: true }
+    this.#remote ??= await this.#connect(this.#signal)
+    try {
+      const link = new AgentLink(this.host, await this.#remote.open([ownProgram, 'agent-call'], options))
+      await link.ask({ type: 'hello' }, 'hello')
+      return link
+    } catch (error) {
+      this.#partOver(error)
+      throw error
+    }
+  }
+
+  /** An agent that is gone comes back by the same way; whatever else went wrong, the way may be the cause. */
+  #partOver(cause: unknown): void {
+    if (hasCode(cause, 'AGENT_GONE')) return
+    const remote = this.#remote
+    this.#remote = undefined
+    remote?.close().catch(() => undefined)
   }
 }
 
-/** Whether the way was lost, and not the run. */
+/** Whether the way was lost, and not what was asked refused. */
 function isLoss(error: unknown): boolean {
-  return (
-    error instanceof HyperkubeError &&
-    ['SSH_LOST', 'AGENT_GONE', 'SSH_UNREACHABLE', 'TIMED_OUT'].includes(error.code)
-  )
+  return hasCode(error, 'SSH_LOST') || hasCode(error, 'AGENT_GONE')
 }

@@ -1,20 +1,23 @@
-import type { NodePlan } from '../contract/node-plan.ts'
 import { EtcdClient } from '../etcd/client.ts'
 import { isEtcdError } from '../etcd/etcd-error.ts'
 import type { Identity } from '../identity/identity.ts'
-import { applyBaseObjects } from '../kube/base-objects.ts'
+import { baseObjects } from '../kube/base-objects.ts'
 import { KubeClient } from '../kube/client.ts'
 import { list } from '../kube/read.ts'
 import { ready } from '../kube/ready.ts'
-import { nodeKind, notReady } from './node-readiness.ts'
-import type { Observer, Unwell } from './observer.ts'
+import type { Remote } from '../ssh/remote.ts'
+import { applyObjects, objectChanges, settleNodes } from './inside/changes.ts'
+import { nodeKind } from './inside/node.ts'
+import { notReady } from './inside/node-readiness.ts'
+import type { Interior, Observer, Unwell } from './observer.ts'
+import { dialThrough } from './dial.ts'
 import { operatorCredentials } from './operator.ts'
+import type { Place } from './places.ts'
+import { trialPods } from './verify/trial-pods.ts'
 
 /** The ways into a running cluster: what its own programs say of it, and its API. */
-export interface Surroundings extends Observer, Disposable {
+export interface Surroundings extends Observer, Interior, Disposable {
   readonly api: KubeClient
-  /** Gives our own programs, and people, the rights that they need. */
-  grantRights(windows: boolean): Promise<void>
 }
 
 export interface SurroundingsOptions {
@@ -22,47 +25,64 @@ export interface SurroundingsOptions {
   /** Who the command runs for. */
   readonly operator: string
   readonly apiPort: number
+  /** Whether there are Windows nodes, which need objects of their own. */
+  readonly windows: boolean
+  /** The ssh connection to a host: its programs are reached through it. */
+  readonly remoteOf: (host: string) => Promise<Remote | undefined>
   readonly now: Date
   readonly signal: AbortSignal
 }
 
 export async function surroundings(
-  plans: readonly NodePlan[],
+  places: readonly Place[],
   options: SurroundingsOptions,
 ): Promise<Surroundings> {
-  const { identity, operator, apiPort, now, signal } = options
+  const { identity, operator, apiPort, windows, remoteOf, now, signal } = options
   const credentials = await operatorCredentials(identity, operator, now)
-  const addressOf = new Map(plans.map(({ host, address }) => [host, address]))
-  const hostsWith = (name: string): NodePlan[] =>
-    plans.filter(({ components }) => components.some((component) => component.name === name))
+  const dial = dialThrough(places, remoteOf)
+  const addressOf = new Map(places.map(({ host, address }) => [host, address]))
   const etcdUrl = (host: string): string => `https://${addressOf.get(host) ?? host}:2379`
   const apiUrl = (host: string): string => `https://${addressOf.get(host) ?? host}:${apiPort}`
 
   const etcd = new EtcdClient({
-    endpoints: hostsWith('etcd').map(({ host }) => etcdUrl(host)),
+    endpoints: places.filter(({ etcd: isMember }) => isMember).map(({ host }) => etcdUrl(host)),
     authority: identity.authorities.etcd.certificate,
     credentials: {
       certificate: credentials.etcd.certificate,
       privateKey: credentials.etcd.privateKey.revealText(),
     },
+    dial,
     signal,
   })
+  const servers = places.filter(({ api: isServer }) => isServer).map(({ host }) => apiUrl(host))
   const api = new KubeClient({
-    servers: hostsWith('kube-apiserver').map(({ host }) => apiUrl(host)),
+    servers,
     authority: identity.authorities.kubernetes.certificate,
     credentials: {
       certificate: credentials.kubernetes.certificate,
       privateKey: credentials.kubernetes.privateKey.revealText(),
     },
+    dial,
     signal,
   })
-  const nodeNames = new Map(plans.map(({ host, node }) => [host, node?.name ?? host]))
+  const pods = trialPods(api)
+  const wished = baseObjects({ windows })
+  const nodeNames = new Map(places.map(({ host, node }) => [host, node ?? host]))
 
   return {
     api,
-    async grantRights(windows) {
-      await applyBaseObjects(api, { windows })
+    async inside() {
+      if (!(await someReady(api, servers))) return undefined
+      const [nodes, objects, trials] = await Promise.all([
+        list(api, nodeKind),
+        objectChanges(api, wished),
+        pods.look(),
+      ])
+      return { nodes: nodes.items, objects, trials: [...trials.keys()] }
     },
+    putObjects: async () => applyObjects(api, await objectChanges(api, wished)),
+    settleNodes: async (some) => settleNodes(api, some),
+    trialPods: pods,
     async members() {
       try {
         return (await etcd.members({ timeout: 3000 })).members
@@ -75,13 +95,13 @@ export async function surroundings(
     async etcdWell(hosts) {
       return firstUnwell(hosts, async (host) => {
         const { ready: well, reason } = await etcd.health(etcdUrl(host))
-        return well ? undefined : `${host}: ${reason ?? 'it does not say why'}`
+        return well ? undefined : (reason ?? 'it does not say why')
       })
     },
     async apiReady(hosts) {
       return firstUnwell(hosts, async (host) => {
         const readiness = await ready(api, apiUrl(host))
-        return readiness.ready ? undefined : `${host} ${readiness.reason}`
+        return readiness.ready ? undefined : readiness.reason
       })
     },
     // The API server beside them is ready; that they lead or follow shows in their leases, which others hold as well.
@@ -103,10 +123,24 @@ export async function surroundings(
   }
 }
 
+/** Of servers that are not there yet one hears at once; of those that are silent, in a moment. */
+async function someReady(api: KubeClient, servers: readonly string[]): Promise<boolean> {
+  const looks = servers.map(async (server) => {
+    const { ready: isReady } = await ready(api, server, { timeout: 3000 })
+    if (!isReady) throw new Error('not ready')
+  })
+  return Promise.any(looks).then(
+    () => true,
+    () => false,
+  )
+}
+
 async function firstUnwell(
   hosts: readonly string[],
   look: (host: string) => Promise<Unwell>,
 ): Promise<Unwell> {
   const reasons = await Promise.all(hosts.map(look))
-  return reasons.find((reason) => reason !== undefined)
+  const first = reasons.findIndex((reason) => reason !== undefined)
+  // Who asked for one host knows which one.
+  return hosts.length > 1 && first !== -1 ? `${hosts[first]}: ${reasons[first]}` : reasons[first]
 }

@@ -1,6 +1,5 @@
 import { catalogFor } from '../catalog/catalog.ts'
 import type { Lock } from '../catalog/lock.ts'
-import type { Arch } from '../catalog/target.ts'
 import type { Facts } from '../contract/facts.ts'
 import { type Finding, hasErrors } from '../contract/finding.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
@@ -14,7 +13,13 @@ import { planCluster, type Planned } from '../plan/plan.ts'
 import { rollout } from '../rollout/rollout.ts'
 import type { Step } from '../rollout/step.ts'
 import type { Cluster } from '../spec/cluster.ts'
+import type { Answer } from './agent-link.ts'
+import { type InsideChange, nodeChanges, trialChanges } from './inside/changes.ts'
+import type { Node } from './inside/node.ts'
 import { liveOf } from './live.ts'
+import { freshHosts } from './peers/fresh.ts'
+import { peersOf } from './peers/peer.ts'
+import { preflight } from './preflight.ts'
 import type { Observer } from './observer.ts'
 import type { Session } from './session.ts'
 
@@ -24,8 +29,8 @@ export interface Wish {
   readonly lock: Lock
   readonly identity: Identity
   readonly attachments: ReadonlyMap<string, string>
-  /** Of hyperkube itself, as hosts get it. */
-  readonly version: (arch: Arch) => string
+  /** Of hyperkube itself, as a host has it. */
+  readonly version: (host: string) => string
 }
 
 /** What would be done, on which hosts and in which order. */
@@ -33,7 +38,16 @@ export interface Proposal {
   readonly findings: readonly Finding[]
   readonly plans: readonly NodePlan[]
   readonly ops: ReadonlyMap<string, readonly Op[]>
+  /** What is in files and units that would change, by host and by name, where that was asked for. */
+  readonly texts?: ReadonlyMap<string, ReadonlyMap<string, string>>
   readonly steps: readonly Step[]
+  /** What is to be changed in a cluster that runs, beside its hosts. */
+  readonly inside: readonly InsideChange[]
+}
+
+/** Whether there is anything to do. */
+export function isPending({ steps, inside }: Proposal): boolean {
+  return steps.length > 0 || inside.length > 0
 }
 
 export function logins({ spec }: Cluster): RegistryLogin[] {
@@ -64,34 +78,76 @@ export interface SurveyOptions {
   readonly ignored: readonly string[]
   /** Only these hosts are to be changed. All are looked at: a change of one may be a matter of all. */
   readonly limit?: ReadonlySet<string> | undefined
+  /** Whether to ask what is in files that would change. */
+  readonly texts?: boolean
 }
+
+type HostDiff = Extract<Answer, { type: 'diff' }>
 
 /** Asks every host what it is and what it has, and works out what would be done. Nothing is changed by it. */
 export async function survey(
   wish: Wish,
   sessions: ReadonlyMap<string, Session>,
   look: (plans: readonly NodePlan[]) => Promise<Observer & Disposable>,
-  { ignored, limit }: SurveyOptions,
+  { ignored, limit, texts = false }: SurveyOptions,
 ): Promise<Proposal> {
   const facts = await factsOf(sessions)
   const planned = planFrom(wish, facts)
   const findings = planned.findings.filter(({ code }) => !ignored.includes(code))
-  if (hasErrors(findings)) return { findings, plans: [], ops: new Map(), steps: [] }
+  if (hasErrors(findings)) return { findings, plans: [], ops: new Map(), steps: [], inside: [] }
   const { plans } = planned
   using around = await look(plans)
-  const [found, members] = await Promise.all([opsOf(plans, sessions), around.members()])
-  const ops = new Map([...found].filter(([host]) => limit?.has(host) ?? true))
+  const [found, members, seen] = await Promise.all([
+    diffsOf(plans, sessions, texts),
+    around.members(),
+    around.inside(),
+  ])
+  const ops = new Map([...found].map(([host, { ops: own }]) => [host, (limit?.has(host) ?? true) ? own : []]))
+  const drift = [...found.values()].flatMap((diff) => diff.findings)
+  // After the others have been asked: until then nobody of ours may listen where they look for etcd.
+  const among = await preflight(sessions, peersOf(wish.cluster, facts), {
+    fresh: freshHosts(ops),
+    now: () => new Date(),
+  })
   const { cluster } = wish
   const rolled = rollout({
     plans,
     ops,
-    live: liveOf(plans, found, members),
+    live: liveOf(plans, new Map([...found].map(([host, { ops: own }]) => [host, own])), members),
     unreachable: cluster.spec.hosts.map(({ name }) => name).filter((name) => !sessions.has(name)),
     maxUnavailable: cluster.spec.rollout.maxUnavailable,
-    kubeletBefore: new Map(),
+    kubeletBefore: kubeletsOf(plans, seen?.nodes ?? []),
   })
-  const all = [...findings, ...rolled.findings.filter(({ code }) => !ignored.includes(code))]
-  return { findings: all, plans, ops, steps: hasErrors(all) ? [] : rolled.steps }
+  const all = [
+    ...findings,
+    ...[...among, ...drift, ...rolled.findings].filter(({ code }) => !ignored.includes(code)),
+  ]
+  const failed = hasErrors(all)
+  const inside =
+    failed || seen === undefined
+      ? []
+      : [...seen.objects, ...nodeChanges(plans, seen.nodes), ...trialChanges(plans, seen.trials)]
+  return {
+    findings: all,
+    plans,
+    ops,
+    texts: new Map([...found].map(([host, diff]) => [host, new Map(Object.entries(diff.texts ?? {}))])),
+    steps: failed ? [] : rolled.steps,
+    inside,
+  }
+}
+
+/** The versions that run now, by name of host. */
+function kubeletsOf(plans: readonly NodePlan[], nodes: readonly Node[]): ReadonlyMap<string, string> {
+  const versions = new Map(
+    nodes.map(({ metadata, status }) => [metadata.name, status?.nodeInfo?.kubeletVersion]),
+  )
+  return new Map(
+    plans.flatMap(({ host, node }) => {
+      const version = versions.get(node?.name ?? '')
+      return version === undefined ? [] : [[host, version] as const]
+    }),
+  )
 }
 
 async function factsOf(sessions: ReadonlyMap<string, Session>): Promise<ReadonlyMap<string, Facts>> {
@@ -104,15 +160,16 @@ async function factsOf(sessions: ReadonlyMap<string, Session>): Promise<Readonly
   return new Map(all)
 }
 
-async function opsOf(
+async function diffsOf(
   plans: readonly NodePlan[],
   sessions: ReadonlyMap<string, Session>,
-): Promise<ReadonlyMap<string, readonly Op[]>> {
+  texts: boolean,
+): Promise<ReadonlyMap<string, HostDiff>> {
   const all = await settleAll(
     plans.flatMap((plan) => {
       const session = sessions.get(plan.host)
       if (session === undefined) return []
-      return [(async () => [plan.host, (await session.ask({ type: 'diff', plan }, 'diff')).ops] as const)()]
+      return [(async () => [plan.host, await session.ask({ type: 'diff', plan, texts }, 'diff')] as const)()]
     }),
   )
   return new Map(all)

@@ -27,7 +27,7 @@ function awayFindings(scene: Scene, host: Host): Finding[] {
     {
       code: 'ROLLOUT_CONTROL_PLANE_UNREACHABLE',
       severity: reason === undefined ? 'warning' : 'error',
-      message: `${name} does not answer, and ${reason ?? 'stays as it is'}`,
+      message: `does not answer, and ${reason ?? 'stays as it is'}`,
       hint:
         reason === undefined && !live.member && !live.controlPlane
           ? 'when it answers: hyperkube up'
@@ -81,7 +81,7 @@ function roleFindings({ name, member, controlPlane, node, live }: Host): Finding
     {
       code: 'ROLLOUT_ROLE_REMOVED',
       severity: 'error',
-      message: `${name} is ${list(lost)}, and shall no longer be`,
+      message: `is ${list(lost)}, and shall no longer be`,
       hint: `hyperkube node remove ${name}, then add it again as what it shall be`,
       host: name,
     },

@@ -9,16 +9,19 @@ export function etcdFindings(scene: Scene): Finding[] {
   return scene.birth.etcd ? birthFindings(scene) : liveFindings(scene)
 }
 
-function birthFindings({ hosts, birth }: Scene): Finding[] {
+function birthFindings({ hosts, birth, silent }: Scene): Finding[] {
+  const members = hosts.filter(({ member }) => member)
+  // They are the cluster's own, and only have to be started.
+  if (silent.length >= quorum(members.length)) return []
   if (!birth.controlPlanes || !birth.nodes) {
     const message =
       'the cluster has hosts, but no member of its etcd is known; a new etcd would know nothing of it'
     return [refused(message, 'hyperkube etcd restore')]
   }
-  return hosts
-    .filter(({ member, answers }) => member && !answers)
+  return members
+    .filter(({ answers }) => !answers)
     .map(({ name }) => ({
-      ...refused(`etcd begins with all of its members, and ${name} does not answer`, takeOut(name)),
+      ...refused('does not answer, and etcd begins with all of its members', takeOut(name)),
       host: name,
     }))
 }

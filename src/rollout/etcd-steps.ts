@@ -11,9 +11,10 @@ export function etcdSteps(scene: Scene): Step[] {
   return scene.birth.etcd ? born(scene) : [...joined(scene), ...changed(scene)]
 }
 
-function born({ answering }: Scene): Step[] {
+/** Also of members that were born before and are silent now: alone, none of them would become well. */
+function born({ answering, silent }: Scene): Step[] {
   const members = answering.filter(({ member }) => member)
-  const hosts = namesOf(members.filter((host) => isTouched(host, 'etcd')))
+  const hosts = namesOf(members.filter((host) => isTouched(host, 'etcd') || silent.includes(host.name)))
   if (hosts.length === 0) return []
   return [step({ hosts, stage: 'etcd', after: [{ kind: 'etcd-healthy', members: namesOf(members) }] })]
 }

@@ -5,6 +5,8 @@ import type { Op } from '../contract/op.ts'
 export interface Live {
   /** Those who vote: one that still learns is no member yet. */
   readonly etcd: readonly string[]
+  /** Those with an etcd of their own. Asked only when nobody is known to vote: perhaps all of them are stopped. */
+  readonly etcdThere?: readonly string[]
   /** Those with an API server. */
   readonly controlPlanes: readonly string[]
   readonly nodes: readonly string[]

@@ -11,6 +11,8 @@ export interface Scene {
   readonly voters: readonly string[]
   readonly votersAway: readonly string[]
   readonly leader: string | undefined
+  /** Members that were born before, but of which none answers now. */
+  readonly silent: readonly string[]
   /** Whether etcd, the control planes and the nodes have yet to come into being. */
   readonly birth: { readonly etcd: boolean; readonly controlPlanes: boolean; readonly nodes: boolean }
   /** How many workers may be away at once. */
@@ -44,6 +46,7 @@ export function sceneOf(input: RolloutInput): Scene {
     voters,
     votersAway: voters.filter((name) => sets.away.has(name)),
     leader: input.etcdLeader,
+    silent: birth.etcd ? (live.etcdThere ?? []).toSorted() : [],
     birth,
     mayBeAway: maxUnavailable(input.maxUnavailable, counted.length),
     workersAway: counted.filter(({ answers }) => !answers).map(({ name }) => name),

@@ -23,7 +23,7 @@ function skippedFinding({ name }: Host): Finding {
   return {
     code: 'ROLLOUT_WORKER_SKIPPED',
     severity: 'warning',
-    message: `${name} does not answer and is left behind`,
+    message: 'left behind, and the others go on',
     hint: 'when it answers: hyperkube up',
     host: name,
   }

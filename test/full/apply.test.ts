@@ -17,6 +17,7 @@ import { duration } from '../../src/kit/duration.ts'
 import { until } from '../../src/kit/until.ts'
 import { clientOf } from '../support/admin.ts'
 import { AppliedHost, callsOf, doneOps, failureOf } from '../support/applied-host.ts'
+import { type HostSnapshot, snapshot } from '../support/host-snapshot.ts'
 import { freshLab } from '../support/lab.ts'
 import { plannedCluster } from '../support/planned-cluster.ts'
 
@@ -28,7 +29,7 @@ let host: Host
 let hands: AppliedHost
 let identity: Identity
 let plan: NodePlan
-let before: Snapshot
+let before: HostSnapshot
 let callsFromNothing = 0
 
 beforeAll(async () => {
@@ -51,7 +52,7 @@ beforeAll(async () => {
   plan = withoutOurs(only)
   hands = await AppliedHost.equip(host, identity)
   await standIn()
-  before = await snapshot()
+  before = await snapshot(host)
 })
 afterAll(async () => {
   try {
@@ -244,7 +245,7 @@ test('a reset leaves the host as it was', { timeout: 300_000 }, async () => {
   expect(removed.get('links')).toContain('flannel.')
   expect(removed.get('tables of nftables')).toContain('kube-proxy')
   expect(removed.get('data')).toContain('/var/lib/etcd')
-  expect(await snapshot()).toEqual(before)
+  expect(await snapshot(host)).toEqual(before)
 })
 
 test('a full disk is told, and once there is room all goes on', { timeout: 300_000 }, async () => {
@@ -285,7 +286,7 @@ test('killed at any point, the next run goes on, and a killed reset too', { time
   await runPod()
   expect(callsOf(await hands.reset({ dieAt: 50 + Math.floor(Math.random() * 250) }))).toBeUndefined()
   expect(failureOf(await hands.reset())).toBeUndefined()
-  expect(await snapshot()).toEqual(before)
+  expect(await snapshot(host)).toEqual(before)
 })
 
 test('after a power cut the next run goes on', { timeout: 900_000 }, async () => {
@@ -321,38 +322,6 @@ async function standIn(): Promise<void> {
   await host.script(
     'systemd-run --quiet --unit=proxy socat TCP-LISTEN:6444,fork,reuseaddr,bind=127.0.0.1 TCP:127.0.0.1:6443',
   )
-}
-
-interface Snapshot {
-  readonly files: readonly string[]
-  readonly users: string
-  readonly units: string
-  readonly links: string
-  readonly tables: string
-  readonly chains: string
-  readonly settings: string
-  readonly mounts: string
-}
-
-/** Everything on the host but what belongs to whoever looks: logs, caches, and copies of lists of users. */
-async function snapshot(): Promise<Snapshot> {
-  const of = async (script: string): Promise<string> => (await host.script(script)).stdout
-  const files = await of(
-    `find / /var/lib/etcd /var/lib/kubelet /var/lib/containerd -xdev \\( -path /var/log/journal -o -path /tmp -o -path /var/tmp -o -path /root \\) -prune -o ! -name 'passwd*' ! -name 'group*' ! -name '*shadow*' ! -name '.pwd.lock' ! -path '/etc/sub?id*' ! -path '/var/log/*tmp' ! -path /var/log/lastlog ! -path /var/log/faillog -printf '%p %u:%g %m %y\\n' | sort -u`,
-  )
-  return {
-    // containerd gives its directory another mode, and here that is a mount, which stays.
-    files: files.split('\n').filter((line) => !line.startsWith('/var/lib/containerd ')),
-    users: await of('cut -d: -f1 /etc/passwd; cut -d: -f1 /etc/group'),
-    units: await of(
-      'systemctl list-unit-files --no-legend --plain; systemctl list-units --all --no-legend --plain --type=service,slice,mount | cut -d" " -f1 | grep -Ev "^(user|session)" | sort',
-    ),
-    links: await of('ip -o link | cut -d: -f2 | sort; ip route'),
-    tables: await of('nft list tables'),
-    chains: await of('nft list ruleset'),
-    settings: await of('sysctl net.ipv4.ip_forward'),
-    mounts: await of("cut -d' ' -f5 /proc/self/mountinfo | grep -v '^/run/user' | sort"),
-  }
 }
 
 async function property(name: string, which: string): Promise<string> {

@@ -47,7 +47,7 @@ async function main(): Promise<void> {
     return
   }
   if (ask === 'reset') {
-    say({ report: await reset({ host, name: 'cp1', run, emit, signal }) })
+    say({ report: (await reset({ host, name: 'cp1', run, emit, signal })).report })
     return
   }
   if (plan === undefined) throw new Error('a plan is needed')

@@ -24,43 +24,54 @@ export interface PlannedCluster {
 export async function plannedCluster(
   kubernetes: string,
   mirror: string,
-  hosts: readonly { readonly host: Host; readonly roles: readonly string[] }[],
+  hosts: readonly CastHost[],
 ): Promise<PlannedCluster> {
   const directory = await mkdtemp(join(tmpdir(), 'planned-'))
   try {
-    const file = join(directory, 'cluster.yml')
-    const hyperkube = async (...words: string[]): Promise<CommandResult> =>
-      run([process.execPath, join(root, 'src/main.ts'), ...words, '-f', file], {
-        env: { XDG_CONFIG_HOME: directory },
-        allowFailure: true,
-      })
-    await writeFile(file, stringify(clusterDocument(kubernetes, mirror, hosts)))
-    await expectCode(0, await hyperkube('init'))
-    await expectCode(0, await hyperkube('lock'))
-    await writeFacts(
-      join(directory, 'facts'),
-      hosts.map(({ host }) => host),
-    )
-    // 3: there is something to do.
-    const planned = await expectCode(
-      3,
-      await hyperkube('plan', '--facts', join(directory, 'facts'), '-o', 'json'),
-    )
-    const key = await readKeyFile(privateFiles(), join(directory, 'hyperkube/keys/lab.key'))
-    return {
-      plans: planDocument.parse(JSON.parse(planned.stdout)).plans,
-      identity: await readIdentity(privateFiles(), join(directory, 'cluster.identity'), key),
-    }
+    return await planIn(directory, kubernetes, mirror, hosts)
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
 }
 
-function clusterDocument(
+export interface CastHost {
+  readonly host: Host
+  readonly roles: readonly string[]
+}
+
+/** The same in a directory that stays: cluster.yml and all that belongs to it are there. */
+export async function planIn(
+  directory: string,
   kubernetes: string,
   mirror: string,
-  hosts: readonly { readonly host: Host; readonly roles: readonly string[] }[],
-): object {
+  hosts: readonly CastHost[],
+): Promise<PlannedCluster> {
+  const file = join(directory, 'cluster.yml')
+  const hyperkube = async (...words: string[]): Promise<CommandResult> =>
+    run([process.execPath, join(root, 'src/main.ts'), ...words, '-f', file], {
+      env: { XDG_CONFIG_HOME: directory },
+      allowFailure: true,
+    })
+  await writeFile(file, stringify(clusterDocument(kubernetes, mirror, hosts)))
+  await expectCode(0, await hyperkube('init'))
+  await expectCode(0, await hyperkube('lock'))
+  await writeFacts(
+    join(directory, 'facts'),
+    hosts.map(({ host }) => host),
+  )
+  // 3: there is something to do.
+  const planned = await expectCode(
+    3,
+    await hyperkube('plan', '--facts', join(directory, 'facts'), '-o', 'json'),
+  )
+  const key = await readKeyFile(privateFiles(), join(directory, 'hyperkube/keys/lab.key'))
+  return {
+    plans: planDocument.parse(JSON.parse(planned.stdout)).plans,
+    identity: await readIdentity(privateFiles(), join(directory, 'cluster.identity'), key),
+  }
+}
+
+function clusterDocument(kubernetes: string, mirror: string, hosts: readonly CastHost[]): object {
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'Cluster',

@@ -228,6 +228,12 @@ describe('against a former plan', () => {
   })
 })
 
+test('a plan is kept for later, readable by its owner alone', async () => {
+  const { files: after, stderr, stdout } = await plan('--out shop.plan -o json')
+  expect(after.get('shop.plan')).toBe(stdout)
+  expect(stderr).toBe('written to shop.plan; to do it: hyperkube up --plan shop.plan\n')
+})
+
 describe('when something is wrong', () => {
   test('all of it is said at once, what is the same on many hosts only once', async () => {
     const swapping = planInput(clusterOf(text), () => ({
@@ -252,7 +258,7 @@ describe('when something is wrong', () => {
     const { 'cluster.lock': _, ...without } = files
     const { code, stderr } = await hyperkube('plan --facts facts', without)
     expect(code).toBe(1)
-    expect(stderr).toContain('LOCK_NOT_READ: cluster.lock does not exist\n  → hyperkube lock writes it\n')
+    expect(stderr).toContain('LOCK_NOT_READ: cluster.lock does not exist\n  → write it: hyperkube lock\n')
   })
 
   test('facts that are no facts are named by their file', async () => {
@@ -261,8 +267,9 @@ describe('when something is wrong', () => {
     expect(stderr).toContain('FACTS_NOT_READ: facts/w1.json does not hold the facts of a host')
   })
 
-  test('no facts at all is a matter of the command line', async () => {
-    expect((await hyperkube('plan', files)).code).toBe(2)
+  test('what only recorded facts can be compared with is a matter of the command line', async () => {
+    const { code, stderr } = await hyperkube('plan --against former.json', files)
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--against goes with --facts')])
   })
 })
 

@@ -1,70 +1,100 @@
 import { z } from 'zod'
 import { hasErrors } from '../../contract/finding.ts'
-import type { Proposal } from '../../lifecycle/survey.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
+import type { Wish } from '../../lifecycle/survey.ts'
+import { type CommandDefinition, type Context, exitCodes, type Invocation } from '../command.ts'
 import { limitHosts } from '../limit.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { loadWish } from '../load-wish.ts'
+import { planDocument, plansByHost } from '../../lifecycle/plan-document.ts'
+import { readPlan } from '../plan/read-plan.ts'
 import { readFacts } from '../plan/facts-directory.ts'
-import { readFormerPlan } from '../plan/former-plan.ts'
-import { propose } from '../plan/proposal.ts'
+import { type Looked, lookLive } from '../plan/live.ts'
+import { type Former, propose } from '../plan/proposal.ts'
 import { proposalText } from '../plan/text.ts'
 import { findingsText, print } from '../print.ts'
+import { addRunFlags, runFlags } from '../run-flags.ts'
 
-const flags = z.object({
-  facts: z.string(),
+const flags = runFlags.extend({
+  facts: z.string().optional(),
   against: z.string().optional(),
+  out: z.string().optional(),
   diff: z.boolean().default(false),
   wide: z.boolean().default(false),
 })
 
 export const plan: CommandDefinition = {
   examples: [
-    ['hyperkube plan --facts facts/', 'what would be done on hosts whose facts were recorded'],
-    ['hyperkube plan --facts facts/ --wide --limit cp1', 'each single thing, on one host'],
-    ['hyperkube plan --facts facts/ -o json > now.json', 'all of it, for a program or for later'],
+    ['hyperkube plan', 'what up would do; a new host gets hyperkube itself to look with, and nothing else'],
+    ['hyperkube plan --wide --limit cp1', 'each single thing, on one host'],
+    ['hyperkube plan --out shop.plan', 'kept, to be done later by: hyperkube up --plan shop.plan'],
+    ['hyperkube plan --facts facts/', 'on hosts whose facts were recorded, without asking any'],
     [
-      'hyperkube plan --facts facts/ --against now.json --diff',
+      'hyperkube plan --facts facts/ --against shop.plan --diff',
       'what a change in cluster.yml changes in files',
     ],
   ],
   identity: true,
   hosts: true,
   configure(command) {
-    command
-      .requiredOption('--facts <directory>', 'a file HOST.json with the facts of each host')
-      .option('--against <file>', 'a former plan, as -o json printed it, that is taken to be there')
+    addRunFlags(command)
+      .option('--out <file>', 'write the plan into a file, for up --plan')
       .option('--wide', 'each single thing; the same as -o wide')
       .option('--diff', 'what changes inside files, line by line')
+      .option('--facts <directory>', 'ask no host: a file HOST.json has the facts of each')
+      .option('--against <file>', 'with --facts: a former plan that is taken to be there')
   },
   async run(context, { options }) {
-    const { facts, against, diff, wide } = flags.parse(options)
+    const { facts, against, out, diff, wide, ...live } = flags.parse(options)
+    if (against !== undefined && facts === undefined) {
+      context.stderr.write(
+        'USAGE: --against goes with --facts: hosts that are asked say themselves what they have\n',
+      )
+      return exitCodes.usage
+    }
     const { cluster, findings } = await loadCluster(context, options.file)
     context.stderr.write(findingsText(findings))
     if (cluster === undefined) return exitCodes.failure
     const hosts = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
-    const former = against === undefined ? new Map() : await readFormerPlan(context, against)
-
+    const former = against === undefined ? new Map() : plansByHost(await readPlan(context, against))
     const wish = await loadWish(context, options, cluster)
-    const proposal = propose(wish, await readFacts(context, facts), former)
-    context.stderr.write(findingsText(proposal.findings))
-    const failed = hasErrors(proposal.findings)
+    const { code, proposal } =
+      facts === undefined
+        ? await lookLive(context, options, wish, { ...live, diff })
+        : await lookBack(context, wish, facts, former, live.ignore)
+    if (proposal === undefined) return code
+    const document = planDocument(proposal, hosts)
     const text = { wide: wide || options.output === 'wide', diff, hosts, former }
-    print(context.stdout, options.output, document(proposal, hosts), () =>
-      failed ? '' : proposalText(cluster, proposal, text, context.paint),
+    print(context.stdout, options.output, document, () =>
+      hasErrors(proposal.findings) ? '' : proposalText(cluster, proposal, text, context.paint),
     )
-    if (failed) return exitCodes.failure
-    return proposal.steps.length > 0 ? exitCodes.changesPending : exitCodes.ok
+    if (out !== undefined && !hasErrors(proposal.findings)) await keep(context, options, out, document)
+    return code
   },
 }
 
-function document({ findings, plans, ops, steps }: Proposal, hosts: ReadonlySet<string>): object {
-  return {
-    apiVersion: 'hyperkube.dev/v1',
-    kind: 'Plan',
-    findings,
-    steps,
-    ops: Object.fromEntries([...ops].filter(([host]) => hosts.has(host))),
-    plans: plans.filter(({ host }) => hosts.has(host)),
-  }
+/** Judges by what was recorded. */
+async function lookBack(
+  context: Context,
+  wish: Wish,
+  directory: string,
+  former: Former,
+  ignored: readonly string[],
+): Promise<Looked> {
+  const { findings: all, ...rest } = propose(wish, await readFacts(context, directory), former)
+  const findings = all.filter(({ code }) => !ignored.includes(code))
+  context.stderr.write(findingsText(findings))
+  const pending = rest.steps.length > 0 ? exitCodes.changesPending : exitCodes.ok
+  return { proposal: { findings, ...rest }, code: hasErrors(findings) ? exitCodes.failure : pending }
+}
+
+/** A plan says much about the hosts, and is nobody else's business. */
+async function keep(
+  { replaceFile, stderr }: Context,
+  { file }: Invocation['options'],
+  out: string,
+  document: object,
+): Promise<void> {
+  await replaceFile(out, `${JSON.stringify(document, undefined, 2)}\n`, 0o600)
+  const from = file === 'cluster.yml' ? '' : ` -f ${file}`
+  stderr.write(`written to ${out}; to do it: hyperkube up --plan ${out}${from}\n`)
 }

@@ -1,21 +1,20 @@
-import { Option } from 'commander'
 import { z } from 'zod'
 import { surroundings } from '../../lifecycle/surroundings.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { loadWish } from '../load-wish.ts'
 import { findingsText, print } from '../print.ts'
-import { progressKinds } from '../render/open-progress.ts'
+import { readPlan } from '../plan/read-plan.ts'
 import { reportedRun } from '../reported-run.ts'
+import { addRunFlags, runFlags } from '../run-flags.ts'
 import { bringUp } from '../up/bring-up.ts'
 import { leash } from '../up/leash.ts'
 import { reach } from '../up/reach.ts'
 import { upDocument, upText } from '../up/result.ts'
 
-const flags = z.object({
+const flags = runFlags.extend({
   forceUnlock: z.boolean().default(false),
-  ignore: z.array(z.string()).default([]),
-  progress: z.enum(progressKinds),
+  plan: z.string().optional(),
 })
 
 /** How long hosts may take to finish when the time of --timeout is over. */
@@ -25,20 +24,16 @@ export const up: CommandDefinition = {
   examples: [
     ['hyperkube up', 'show what will happen, ask, and make the hosts a cluster'],
     ['hyperkube up --yes', 'the same without the question; again after an interruption it goes on'],
+    ['hyperkube up --plan shop.plan', 'what hyperkube plan --out shop.plan has written, and nothing else'],
     ['hyperkube up --ignore HOST_SWAP', 'though a finding says no'],
     ['hyperkube up --yes --progress json -o json', 'for programs: events on stderr, the result on stdout'],
   ],
   identity: true,
   hosts: true,
   configure(command) {
-    command
-      .option('--ignore <code>', 'go on in spite of a finding; once for each', addCode)
+    addRunFlags(command)
+      .option('--plan <file>', 'do what plan --out wrote, without a question and nothing beyond it')
       .option('--force-unlock', 'take the claim from somebody who holds it')
-      .addOption(
-        new Option('--progress <kind>', 'how to show what happens; auto is a tree at a terminal, else lines')
-          .choices(progressKinds)
-          .default('auto'),
-      )
   },
   async run(context, { options }) {
     const { cluster, findings } = await loadCluster(context, options.file)
@@ -46,7 +41,8 @@ export const up: CommandDefinition = {
       context.stderr.write(findingsText(findings))
       return exitCodes.failure
     }
-    const { progress, ignore, forceUnlock } = flags.parse(options)
+    const { progress, ignore, forceUnlock, plan: file } = flags.parse(options)
+    const plan = file === undefined ? undefined : { file, document: await readPlan(context, file) }
     const wish = await loadWish(context, options, cluster)
     const settings = {
       command: 'up',
@@ -66,10 +62,11 @@ export const up: CommandDefinition = {
           ...reached,
           context,
           options,
-          flags: { ignore, forceUnlock, mayAsk: progress !== 'json' },
+          flags: { ignore, forceUnlock, plan, mayAsk: progress !== 'json' },
           run,
           look: surroundings,
           begin: way.letGo,
+          lasting: way.signal,
         })
         if (verdict.result.outcome === 'done') hosts = [...reached.crew.sessions.keys()]
         return verdict
@@ -82,8 +79,4 @@ export const up: CommandDefinition = {
     print(context.stdout, options.output, upDocument(end), () => upText(end))
     return ended.code
   },
-}
-
-function addCode(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, ...text.split(',')]
 }

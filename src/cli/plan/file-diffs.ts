@@ -1,17 +1,28 @@
 import { structuredPatch } from 'diff'
 import type { NodePlan } from '../../contract/node-plan.ts'
+import type { Op } from '../../contract/op.ts'
 import { printable } from '../../kit/printable.ts'
 import type { Paint } from '../command.ts'
 
+/** By path, or by the name of a unit. */
+type Texts = ReadonlyMap<string, string>
+
 /** What changes inside files, line by line, and in units. Of secrets only that they change. */
-export function fileDiffs(former: NodePlan | undefined, plan: NodePlan, paint: Paint): string {
-  const [before, after] = [textsOf(former), textsOf(plan)]
+export function fileDiffs(before: Texts, after: Texts, paint: Paint): string {
   const paths = [...new Set([...before.keys(), ...after.keys()])].toSorted()
   return paths.map((path) => fileDiff(path, before.get(path), after.get(path), paint)).join('')
 }
 
-/** By path. A secret is its name and its tag, never its content. */
-function textsOf(plan: NodePlan | undefined): ReadonlyMap<string, string> {
+/** What would be new or another one on a host that said what is there. */
+export function changedTexts(plan: NodePlan, ops: readonly Op[]): Texts {
+  const touched = new Set(
+    ops.filter(({ action }) => action === 'create' || action === 'change').map(({ name }) => name),
+  )
+  return new Map([...textsOf(plan)].filter(([name]) => touched.has(name)))
+}
+
+/** A secret is its name and its tag, never its content. */
+export function textsOf(plan: NodePlan | undefined): Texts {
   const components = plan?.components ?? []
   return new Map(
     components.flatMap(({ files, derivedFiles, service }) => [

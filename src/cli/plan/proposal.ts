@@ -13,7 +13,7 @@ export type Former = ReadonlyMap<string, NodePlan>
 /** What would be done, judged by what was recorded, without asking any host. */
 export function propose(wish: Wish, facts: ReadonlyMap<string, Facts>, former: Former): Proposal {
   const { plans, findings } = planFrom(wish, facts)
-  if (hasErrors(findings)) return { findings, plans: [], ops: new Map(), steps: [] }
+  if (hasErrors(findings)) return { findings, plans: [], ops: new Map(), steps: [], inside: [] }
   const ops = new Map(plans.map((plan) => [plan.host, diff(plan, presentOf(former.get(plan.host)))]))
   const { spec } = wish.cluster
   const rolled = rollout({
@@ -24,7 +24,7 @@ export function propose(wish: Wish, facts: ReadonlyMap<string, Facts>, former: F
     maxUnavailable: spec.rollout.maxUnavailable,
     kubeletBefore: kubeletsOf(former),
   })
-  return { findings: [...findings, ...rolled.findings], plans, ops, steps: rolled.steps }
+  return { findings: [...findings, ...rolled.findings], plans, ops, steps: rolled.steps, inside: [] }
 }
 
 function presentOf(former: NodePlan | undefined): ReturnType<typeof presentAfter> {

@@ -3,7 +3,8 @@ import { printable } from '../../kit/printable.ts'
 import { describeGate, describeStep } from '../../rollout/describe.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { Paint } from '../command.ts'
-import { fileDiffs } from './file-diffs.ts'
+import { changedTexts, fileDiffs, textsOf } from './file-diffs.ts'
+import { describeChange } from '../../lifecycle/inside/changes.ts'
 import type { Proposal } from '../../lifecycle/survey.ts'
 import { opLines, summary } from './summary.ts'
 import { alike, count, listed } from '../words.ts'
@@ -28,11 +29,18 @@ export function proposalText(
   const plans = proposal.plans.filter(({ host }) => options.hosts.has(host))
   const heading = `${paint('bold', metadata.name)}: Kubernetes ${spec.kubernetes} on ${count(spec.hosts.length, 'host')}\n`
   const changed = plans.filter(({ host }) => (proposal.ops.get(host) ?? []).length > 0)
-  if (changed.length === 0) return `${heading}nothing to do\n`
+  if (changed.length === 0 && proposal.inside.length === 0) return `${heading}nothing to do\n`
   const hosts = alike(changed, (plan) => hostText(plan, proposal, options, paint)).map(
     ([text, alikes]) => `\n${hostsHeading(alikes, paint)}\n${text}`,
   )
-  return `${heading}${hosts.join('')}\n${stepsText(proposal, options, paint)}`
+  return `${heading}${hosts.join('')}${insideText(proposal, paint)}\n${stepsText(proposal, options, paint)}`
+}
+
+/** What changes in the cluster itself. */
+function insideText({ inside }: Proposal, paint: Paint): string {
+  if (inside.length === 0) return ''
+  const lines = inside.map((change) => `  ${paint('yellow', '~')} ${printable(describeChange(change))}\n`)
+  return `\n${paint('bold', 'in the cluster')}\n${lines.join('')}`
 }
 
 function hostsHeading(plans: readonly NodePlan[], paint: Paint): string {
@@ -42,13 +50,19 @@ function hostsHeading(plans: readonly NodePlan[], paint: Paint): string {
 
 function hostText(
   plan: NodePlan,
-  { ops }: Proposal,
+  { ops, texts }: Proposal,
   { wide, diff, former }: TextOptions,
   paint: Paint,
 ): string {
   const own = ops.get(plan.host) ?? []
   const what = wide ? opLines(own, paint) : summary(own, paint)
-  return diff ? `${what}${indented(fileDiffs(former.get(plan.host), plan, paint))}` : what
+  if (!diff) return what
+  const there = texts?.get(plan.host)
+  const diffs =
+    there === undefined
+      ? fileDiffs(textsOf(former.get(plan.host)), textsOf(plan), paint)
+      : fileDiffs(there, changedTexts(plan, own), paint)
+  return `${what}${indented(diffs)}`
 }
 
 function indented(text: string): string {
@@ -57,6 +71,7 @@ function indented(text: string): string {
 
 function stepsText({ steps }: Proposal, { hosts, wide }: TextOptions, paint: Paint): string {
   const mine = steps.filter((step) => step.hosts.some((host) => hosts.has(host)))
+  if (mine.length === 0) return ''
   const width = String(mine.length).length
   const lines = mine.map((step, index) => {
     const waits = wide

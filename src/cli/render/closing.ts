@@ -15,7 +15,7 @@ export function closing(state: RunState): readonly string[] {
     case 'failed':
       return [
         `failed after ${took}, ${changesText(state)}`,
-        `  → once that is mended: hyperkube ${command}, which goes on from here`,
+        `  → once that is mended: hyperkube ${command}${state.changes === 0 ? '' : ', which goes on from here'}`,
       ]
     case 'interrupted':
       return [

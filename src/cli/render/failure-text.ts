@@ -1,6 +1,7 @@
 import { printable } from '../../kit/printable.ts'
 import type { Paint } from '../command.ts'
 import { alike, listed } from '../words.ts'
+import { logLine } from './log-line.ts'
 import { type FailedThing, logKey, type RunState } from './run-state.ts'
 
 /** How many lines of a log are shown. */
@@ -23,17 +24,26 @@ function failureText(
   paint: Paint,
 ): string {
   const { component, code, hint } = first
-  const hosts = listed([first, ...more].flatMap(({ host }) => host ?? []))
-  const who = [hosts, component].filter((part) => part !== undefined && part !== '').join('/')
+  const who = whoOf(
+    [first, ...more].flatMap(({ host }) => host ?? []),
+    component,
+  )
   const lines = logs.get(logKey(first.host, component)) ?? []
   const [message = '', ...rest] = failureMessage(first).split('\n')
   // The message of a service that fails brings its log along, which is shown below.
   const said = lines.length > 0 ? message.replace(/:$/, '') : [message, ...rest].join('\n    ')
   return [
     `${paint('red', '✗')} ${paint('bold', printable(who === '' ? code : `${who}: ${code}`))}: ${printable(said)}\n`,
-    ...lines.slice(-lastLines).map((line) => `    ${paint('dim', '│')} ${printable(line)}\n`),
+    ...lines.slice(-lastLines).map((line) => `    ${paint('dim', '│')} ${printable(logLine(line))}\n`),
     ...(hint === undefined ? [] : [`  → ${printable(hint)}\n`]),
   ].join('')
+}
+
+/** Whichever host failed first: the same failure shall read the same. */
+function whoOf(hosts: readonly string[], component: string | undefined): string {
+  const names = listed(hosts.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })))
+  if (component === undefined || names === '') return `${names}${component ?? ''}`
+  return hosts.length === 1 ? `${names}/${component}` : `${component} on ${names}`
 }
 
 /** Whom it happened to is said before it, once. */

@@ -4,7 +4,7 @@ import { findingsText } from '../print.ts'
 import { plainLine } from './plain.ts'
 import type { Progress } from './progress.ts'
 import { reduce } from './reduce.ts'
-import { nothingYet, type RunState } from './run-state.ts'
+import { countOf, isSectionOver, nothingYet, type RunState } from './run-state.ts'
 import { endSummary } from './summary.ts'
 import { nothingSaid, saidAfter, type WordsSaid } from './words-said.ts'
 
@@ -83,9 +83,9 @@ export function plainText(
 
 function ending(run: RunState, { what, host }: Event, paint: Paint): string {
   if (what.type === 'run-ended') return what.result.outcome === 'done' ? '' : endSummary(run, paint)
-  const last = run.steps.at(-1)
-  const isLast = what.type === 'step-ended' && host === undefined && last?.id === what.step
-  return isLast && last?.counts && last.status === 'done' ? endSummary(run, paint) : ''
+  const isStep = what.type === 'step-ended' && host === undefined
+  const isLast = isStep && isSectionOver(run) && run.steps.at(-1)?.id === what.step
+  return isLast && countOf(run) > 0 ? endSummary(run, paint) : ''
 }
 
 /** Since the run began: 00:07, 12:40, 1:02:03. */

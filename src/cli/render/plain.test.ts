@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planned, recorded, start, stepBegins, type Told, waits } from './fixtures.ts'
+import { opOf, planned, recorded, start, stepBegins, type Told, waits } from './fixtures.ts'
 import { plainBeginning, plainText } from './plain-progress.ts'
 import { crowd, failed, interrupted, succeeded } from './recordings.ts'
 
@@ -82,6 +82,56 @@ test('what was a finding is not told again as a failure', () => {
     [1, { type: 'run-ended', result: { outcome: 'failed', failure: refusal } }],
   ]
   expect(linesOf([start, ...told])).toBe(
-    'w1: error HOST_SWAP: swap is on\nfailed after 1.0 s, nothing was changed\n  → once that is mended: hyperkube up, which goes on from here\n',
+    'w1: error HOST_SWAP: swap is on\nfailed after 1.0 s, nothing was changed\n  → once that is mended: hyperkube up\n',
+  )
+})
+
+test('steps have the numbers that a person agreed to, and what comes between has none', () => {
+  const [prepare, api] = [
+    { ...step, step: 'prepare/cp1', title: 'preparation on cp1' },
+    { ...step, step: 'api/cp1', title: 'API server on cp1' },
+  ]
+  const between = { step: 'objects', title: 'the rights of our programs', hosts: [] }
+  const last = { step: 'verify', title: 'pods on every node', hosts: [] }
+  const told: Told[] = [
+    start,
+    [0, { type: 'steps-planned', steps: [prepare, between, api, last].map(mutable) }],
+    ...[prepare, between, api, last].flatMap(({ step: id }, turn): Told[] => [
+      [turn, { type: 'step-started', step: id }],
+      [turn + 1, { type: 'step-ended', step: id, result: { outcome: 'done' } }],
+    ]),
+  ]
+  expect(linesOf(told).split('\n')).toEqual([
+    '00:00 [1/2] preparation on cp1',
+    '00:01 [1/2] done (1.0 s)',
+    '00:01 the rights of our programs',
+    '00:02 [2/2] API server on cp1',
+    '00:03 [2/2] done (1.0 s)',
+    '00:03 pods on every node',
+    '2 steps in 4.0 s, nothing was changed',
+    '',
+  ])
+})
+
+function mutable<T extends { readonly hosts: readonly string[] }>(one: T): T & { hosts: string[] } {
+  return { ...one, hosts: [...one.hosts] }
+}
+
+test('what failed alike on several hosts is told once, in the order of their names', () => {
+  const failure = { code: 'APPLY_WRONG_DIGEST', message: 'not what the lock says', hint: 'mend it' }
+  const op = opOf('kubelet', 'create', 'artifact', 'kubelet-1.36.4')
+  const told = ['w10', 'w2', 'cp1'].map((host): Told => [
+    1,
+    {
+      type: 'op-ended',
+      op,
+      result: { outcome: 'failed', failure: { ...failure, message: `${host}/kubelet: ${failure.message}` } },
+    },
+    host,
+    'kubelet',
+  ])
+  const ended: Told = [2, { type: 'run-ended', result: { outcome: 'failed', failure } }]
+  expect(linesOf([...begun, ...told, ended])).toContain(
+    '✗ kubelet on cp1, w2 and w10: APPLY_WRONG_DIGEST: not what the lock says\n  → mend it\nfailed after',
   )
 })

@@ -5,7 +5,7 @@ import type { Outcome } from '../../lifecycle/stream.ts'
 import { count } from '../words.ts'
 import { activityOf } from './host-state.ts'
 import { opText, waitText } from './op-text.ts'
-import { runningStep, type RunState } from './run-state.ts'
+import { countOf, runningStep, type RunState } from './run-state.ts'
 import { passed } from './step-row.ts'
 import { stoppingText } from './stopping-text.ts'
 import { type WordsSaid, worthTelling } from './words-said.ts'
@@ -92,9 +92,9 @@ function named(host: string | undefined, component: string | undefined, text: st
 }
 
 /** Which one of those that a person agreed to. */
-function number({ steps }: RunState, id: string): string {
-  const index = steps.findIndex((step) => step.id === id)
-  return steps[index]?.counts === true ? `[${index + 1}/${steps.length}] ` : ''
+function number(run: RunState, id: string): string {
+  const step = stepOf(run, id)
+  return step?.counts === true ? `[${step.number}/${countOf(run)}] ` : ''
 }
 
 function stepOf({ steps }: RunState, id: string): RunState['steps'][number] | undefined {

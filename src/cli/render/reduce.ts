@@ -47,7 +47,7 @@ function takeIn(draft: Draft, event: Event): void {
       draft.begun = time
       return
     case 'steps-planned':
-      begin(draft, what.steps.map(pending), time)
+      begin(draft, numbered(what.steps.map(pending)), time)
       return
     case 'step-started':
       if (host === undefined) beginStep(draft, what.step, time)
@@ -97,12 +97,18 @@ function pending({ step, title, hosts, stage }: PlannedStep): StepState {
     title,
     hosts,
     counts: stage !== undefined,
+    number: 0,
     status: 'pending',
     begun: undefined,
     ended: undefined,
   }
 }
 type PlannedStep = Extract<Event['what'], { type: 'steps-planned' }>['steps'][number]
+
+function numbered(steps: readonly StepState[]): StepState[] {
+  let last = 0
+  return steps.map((step) => (step.counts ? { ...step, number: ++last } : step))
+}
 
 function begin(draft: Draft, steps: StepState[], time: number): void {
   draft.section++

@@ -11,6 +11,8 @@ export interface StepState {
   readonly hosts: readonly string[]
   /** Whether hosts are taken further by it, and not only asked. */
   readonly counts: boolean
+  /** Among those that count: the one it had when a person agreed to it. */
+  readonly number: number
   readonly status: StepStatus
   readonly begun: number | undefined
   readonly ended: number | undefined
@@ -74,6 +76,11 @@ export const nothingYet: RunState = {
 /** Whether there is nothing more to come of what was planned. */
 export function isSectionOver({ steps, ended }: RunState): boolean {
   return ended !== undefined || steps.every(({ status }) => status === 'done')
+}
+
+/** How many there are that a person agreed to. */
+export function countOf({ steps }: Pick<RunState, 'steps'>): number {
+  return steps.filter(({ counts }) => counts).length
 }
 
 export function runningStep({ steps, running }: RunState): StepState | undefined {

@@ -7,9 +7,9 @@ const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', 
 export const frameTime = 100
 
 /** A step; those that a person agreed to have the number they had then. */
-export function stepRow(step: StepState, index: number, steps: number, now: number): Row {
-  const title = step.counts ? `${index + 1}. ${step.title}` : step.title
-  const before = step.counts ? String(steps).length - String(index + 1).length : 0
+export function stepRow(step: StepState, steps: number, now: number): Row {
+  const title = step.counts ? `${step.number}. ${step.title}` : step.title
+  const before = step.counts ? String(steps).length - String(step.number).length : 0
   return {
     left: [mark(step, now), gap(1 + before), span(title, step.status === 'pending' ? 'dim' : undefined)],
     right: timeOf(step, now),

@@ -2,7 +2,7 @@ import type { Paint } from '../command.ts'
 import { closing } from './closing.ts'
 import { failuresText } from './failure-text.ts'
 import { aligned, painted } from './line.ts'
-import type { RunState } from './run-state.ts'
+import { countOf, type RunState } from './run-state.ts'
 import { stepRow } from './step-row.ts'
 import { shortened } from './shortened.ts'
 
@@ -10,8 +10,10 @@ import { shortened } from './shortened.ts'
 const mostPending = 5
 
 /** What stays when steps are over: each with its time. */
-export function stepsSummary({ steps, ended }: RunState, columns: number, paint: Paint): string {
-  const rows = steps.map((step, index) => stepRow(step, index, steps.length, ended?.time ?? step.ended ?? 0))
+export function stepsSummary(state: RunState, columns: number, paint: Paint): string {
+  const { steps, ended } = state
+  const all = countOf(state)
+  const rows = steps.map((step) => stepRow(step, all, ended?.time ?? step.ended ?? 0))
   const begun = steps.findLastIndex(({ status }) => status !== 'pending') + 1
   const pending = shortened(rows.slice(begun), mostPending)
   return aligned([...rows.slice(0, begun), ...pending], columns)

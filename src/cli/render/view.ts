@@ -1,7 +1,7 @@
 import { count } from '../words.ts'
 import { detailCount, detailLines } from './host-lines.ts'
 import { aligned, fit, type Line, type Row, span } from './line.ts'
-import type { RunState, StepState } from './run-state.ts'
+import { countOf, type RunState, type StepState } from './run-state.ts'
 import { shortened, shortenedBefore } from './shortened.ts'
 import { passed, stepRow } from './step-row.ts'
 import { stoppingText } from './stopping-text.ts'
@@ -19,9 +19,8 @@ export function view(state: RunState, now: number, { columns, rows }: Size): Lin
   const feet = footer(state, now)
   const room = Math.max(0, rows - 1 - feet.length)
   const { from, to } = position(state)
-  const all = state.steps.map((step, index) =>
-    withHosts(stepRow(step, index, state.steps.length, now), state, step),
-  )
+  const steps = countOf(state)
+  const all = state.steps.map((step) => withHosts(stepRow(step, steps, now), state, step))
   const free = Math.max(0, room - (to - from))
   const others = Math.min(all.length - (to - from), otherSteps)
   const details = Math.min(detailCount(state), Math.max(Math.floor(free / 2), free - others))

@@ -6,9 +6,13 @@ import { createIdentity } from '../../identity/identity.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { type Script, scriptedSession } from '../../lifecycle/scripted-agent.ts'
 import { eventStream } from '../../lifecycle/stream.ts'
+import { publicIdentity } from '../../identity/public.ts'
+import { secretsOf } from '../../lifecycle/survey.ts'
+import { planCluster } from '../../plan/plan.ts'
+import { planDocument } from '../../lifecycle/plan-document.ts'
 import { clusterOf, lockFor, planInput } from '../../plan/fixtures.ts'
 import { inMemory, type World } from '../in-memory.ts'
-import { bringUp } from './bring-up.ts'
+import { type AgreedPlan, bringUp } from './bring-up.ts'
 
 const cluster = clusterOf(`apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -40,6 +44,7 @@ const works: Script = async function* () {
   yield { type: 'run-ended', result: { outcome: 'done' } }
 }
 
+const noPods = { put: async () => undefined, look: async () => new Map(), remove: async () => undefined }
 /** A cluster that lives, and is well. */
 const well = async (): Promise<undefined> => undefined
 const around = {
@@ -49,7 +54,10 @@ const around = {
   controllersReady: well,
   nodesReady: well,
   isVoter: well,
-  grantRights: well,
+  inside: async () => undefined,
+  putObjects: well,
+  settleNodes: well,
+  trialPods: noPods,
   [Symbol.dispose]: () => undefined,
 }
 
@@ -57,11 +65,27 @@ interface Scene {
   readonly ops?: readonly Op[]
   readonly script?: Script
   readonly missing?: readonly string[]
+  /** Why they are. */
+  readonly code?: string
+  readonly ignore?: readonly string[]
   readonly world?: World
   readonly yes?: true
+  readonly plan?: AgreedPlan
+  /** The last of all that is done. */
+  readonly settleNodes?: () => Promise<void>
 }
 
-async function run({ ops = [op], script = works, missing = [], world = {}, yes }: Scene) {
+async function run({
+  ops = [op],
+  script = works,
+  missing = [],
+  code = 'SSH_UNREACHABLE',
+  ignore = [],
+  world = {},
+  yes,
+  plan,
+  settleNodes = well,
+}: Scene) {
   const asked: AgentRequest['ask'][] = []
   const events: Event[] = []
   const said: string[] = []
@@ -77,10 +101,10 @@ async function run({ ops = [op], script = works, missing = [], world = {}, yes }
           : [[name, scriptedSession(name, { run: script, facts: own, ops, asked })] as const]
       }),
   )
-  const gone = (host: string): HyperkubeError =>
-    new HyperkubeError('SSH_UNREACHABLE', 'nobody answers', { host })
+  const gone = (host: string): HyperkubeError => new HyperkubeError(code, 'nobody answers', { host })
   const crew = {
     sessions,
+    agents: new Map<string, string>(),
     missing: new Map(missing.map((host) => [host, gone(host)])),
     close: async () => undefined,
   }
@@ -88,7 +112,7 @@ async function run({ ops = [op], script = works, missing = [], world = {}, yes }
   const verdict = await bringUp({
     context,
     options: { file: 'cluster.yml', output: 'table', input: true, ...(yes === undefined ? {} : { yes }) },
-    flags: { ignore: [], forceUnlock: false, mayAsk: true },
+    flags: { ignore, forceUnlock: false, plan, mayAsk: true },
     wish,
     crew,
     run: {
@@ -97,15 +121,18 @@ async function run({ ops = [op], script = works, missing = [], world = {}, yes }
       ]),
       say: (text) => void said.push(text),
     },
-    look: async () => around,
+    look: async () => ({ ...around, settleNodes }),
     begin: () => (begun = true),
+    lasting: new AbortController().signal,
   }).catch((error: unknown) => ({ error }))
   return {
     verdict,
     begun,
     said: said.join(''),
     types: asked.map(({ type }) => type),
-    findings: events.flatMap(({ what }) => (what.type === 'finding' ? [what.finding.code] : [])),
+    findings: events.flatMap(({ what }) =>
+      what.type === 'finding' ? [`${what.finding.severity} ${what.finding.code}`] : [],
+    ),
   }
 }
 
@@ -129,11 +156,33 @@ test('without a yes nothing is done, and nobody is asked for a claim', async () 
 
 test('workers that do not answer are told of, left behind, and make another exit code', async () => {
   const { verdict, findings } = await run({ missing: ['w2'], yes: true })
-  expect(findings).toEqual(['SSH_UNREACHABLE', 'ROLLOUT_WORKER_SKIPPED'])
+  expect(findings).toEqual(['warning SSH_UNREACHABLE', 'warning ROLLOUT_WORKER_SKIPPED'])
   expect(verdict).toEqual({ code: 3, result: { outcome: 'done' } })
   expect(await run({ missing: ['w2'], ops: [] })).toMatchObject({
     verdict: { code: 3, result: { outcome: 'unchanged' } },
   })
+})
+
+test('a plan that was handed over is done without a question, and nothing beyond it', async () => {
+  const { plans } = planCluster({
+    ...planInput(cluster),
+    identity: publicIdentity(wish.identity, secretsOf(wish)),
+  })
+  const names = plans.map(({ host }) => host)
+  const proposal = {
+    findings: [],
+    plans,
+    ops: new Map(names.map((name) => [name, [op]])),
+    steps: [],
+    inside: [],
+  }
+  const plan = { file: 'shop.plan', document: planDocument(proposal, new Set(names)) }
+  expect(await run({ plan })).toMatchObject({ verdict: { code: 0, result: { outcome: 'done' } } })
+  const { verdict, types } = await run({ plan, ops: [op, { ...op, name: '/etc/hyperkube/other' }] })
+  expect(verdict).toMatchObject({
+    error: { code: 'PLAN_OUTDATED', message: expect.stringContaining('other') },
+  })
+  expect(types).not.toContain('claim')
 })
 
 test('where nothing is to be done nobody is asked', async () => {
@@ -144,9 +193,20 @@ test('where nothing is to be done nobody is asked', async () => {
 
 test('what keeps it from being done is a finding, and nothing is done', async () => {
   const { verdict, findings, types } = await run({ missing: ['cp1'], yes: true })
-  expect(findings).toEqual(['SSH_UNREACHABLE', 'HOST_NO_FACTS'])
+  expect(findings).toEqual(['error SSH_UNREACHABLE'])
   expect(verdict).toMatchObject({ code: 1, result: { outcome: 'failed' } })
   expect(types).not.toContain('apply')
+  expect(await run({ missing: ['cp1'], ignore: ['SSH_UNREACHABLE'] })).toMatchObject({ verdict: { code: 1 } })
+})
+
+test('while a host shows another key, nothing is done to any, nor asked of them', async () => {
+  const impostor = { missing: ['w2'], code: 'SSH_HOST_KEY_CHANGED', yes: true } as const
+  const { verdict, findings, types } = await run(impostor)
+  expect(findings).toEqual(['error SSH_HOST_KEY_CHANGED'])
+  expect(verdict).toMatchObject({ code: 1, result: { outcome: 'failed' } })
+  expect(types).toEqual([])
+  const without = await run({ ...impostor, ignore: ['SSH_HOST_KEY_CHANGED'] })
+  expect(without).toMatchObject({ verdict: { code: 3 }, findings: ['warning ROLLOUT_WORKER_SKIPPED'] })
 })
 
 test('after an interruption the claim is given back, once hosts have finished', async () => {
@@ -170,10 +230,7 @@ test('an interruption that comes when all is done already changes nothing', asyn
   const { verdict } = await run({
     yes: true,
     world: { signal: person.signal },
-    async *script() {
-      person.abort()
-      yield { type: 'run-ended', result: { outcome: 'done' } }
-    },
+    settleNodes: async () => person.abort(),
   })
   expect(verdict).toEqual({ code: 0, result: { outcome: 'done' } })
 })

@@ -1,24 +1,33 @@
-import { type Finding, hasErrors } from '../../contract/finding.ts'
-import type { NodePlan } from '../../contract/node-plan.ts'
-import { type ClaimWish, takeClaim } from '../../lifecycle/claim.ts'
+import { hasErrors } from '../../contract/finding.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
 import { execute } from '../../lifecycle/execute.ts'
-import { type Tell, toldAside } from '../../lifecycle/stream.ts'
+import { type Place, placesOf } from '../../lifecycle/places.ts'
 import type { Surroundings, SurroundingsOptions } from '../../lifecycle/surroundings.ts'
-import { type Proposal, survey, type Wish } from '../../lifecycle/survey.ts'
+import { isPending, type Proposal, type Wish } from '../../lifecycle/survey.ts'
 import { type Context, exitCodes, type Invocation } from '../command.ts'
-import { limitHosts } from '../limit.ts'
-import { holderName, isAlive, isGone } from '../holder.ts'
+import { beyondAgreement } from '../../lifecycle/agreement.ts'
+import type { PlanDocument } from '../../lifecycle/plan-document.ts'
 import { proposalText } from '../plan/text.ts'
 import type { ReportedRun, Verdict } from '../reported-run.ts'
+import { listed } from '../words.ts'
 import { agreed } from './agree.ts'
-import { missingFindings } from './missing.ts'
+import { proposeLive, remotesOf, viewOf } from './propose.ts'
 import type { Reached } from './reach.ts'
+import { refused } from './refused.ts'
+import { underClaim } from './under-claim.ts'
 
 export interface UpFlags {
   readonly ignore: readonly string[]
   readonly forceUnlock: boolean
+  /** Nothing beyond it is done. */
+  readonly plan: AgreedPlan | undefined
   /** A program that reads events answers no questions. */
   readonly mayAsk: boolean
+}
+
+export interface AgreedPlan {
+  readonly file: string
+  readonly document: PlanDocument
 }
 
 export interface UpScene extends Pick<Reached, 'wish' | 'crew'> {
@@ -28,114 +37,57 @@ export interface UpScene extends Pick<Reached, 'wish' | 'crew'> {
   readonly run: ReportedRun
   /** The ways into a cluster that runs. */
   readonly look: (
-    plans: readonly NodePlan[],
+    places: readonly Place[],
     options: SurroundingsOptions,
   ) => Promise<Omit<Surroundings, 'api'>>
   /** From now on hosts are waited for, though somebody interrupts. */
   readonly begin: () => void
+  /** Not aborted by an interruption after that: what was begun in the cluster is tidied up, too. */
+  readonly lasting: AbortSignal
 }
 
 /** Looks what is to be done on hosts that were reached, asks, and does it. */
 export async function bringUp(scene: UpScene): Promise<Verdict> {
   const { context, wish, crew, flags, run } = scene
-  const { tell, say } = run
-  tellFindings(tell, missingFindings(crew.missing))
-  const proposal = await propose(scene)
-  const findings = proposal.findings.filter((finding) => !isKnown(finding, crew))
-  tellFindings(tell, findings)
-  if (hasErrors(findings)) return refused(findings)
+  const { say } = run
+  const proposal = await proposeLive({ ...scene, ignore: flags.ignore })
+  if (hasErrors(proposal.findings)) return refused(proposal.findings)
   say(shown(context, wish, proposal))
-  if (proposal.steps.length === 0) return done(crew, 'unchanged')
-  const answer = await agreed(context, scene.options, flags.mayAsk)
+  if (!isPending(proposal)) return done(crew, 'unchanged')
+  if (flags.plan !== undefined) keepTo(flags.plan, proposal)
+  // Whoever hands over a plan has agreed to it.
+  const answer = flags.plan !== undefined || (await agreed(context, scene.options, flags.mayAsk))
   if (answer !== true) return { code: answer, result: { outcome: 'unchanged' } }
   await carryOut(scene, proposal)
   return done(crew, 'done')
 }
 
-async function propose({ context, wish, crew, flags, run, look, options }: UpScene): Promise<Proposal> {
-  const { signal } = context
-  const hosts = [...crew.sessions.keys()]
-  return toldAside(
-    { tell: run.tell, signal },
-    { step: 'look', title: 'look at what is there', hosts },
-    async () =>
-      survey(wish, crew.sessions, async (plans) => look(plans, viewOf(wish, context)), {
-        ignored: flags.ignore,
-        limit: options.limit && new Set(limitHosts(wish.cluster, options.limit).map(({ name }) => name)),
-      }),
-  )
+/** Hosts and files may have changed since somebody agreed. */
+function keepTo({ file, document }: AgreedPlan, proposal: Proposal): void {
+  const beyond = beyondAgreement(document, proposal)
+  if (beyond.length === 0) return
+  const message = `more would be done now than ${file} says: ${listed(beyond)}`
+  throw new HyperkubeError('PLAN_OUTDATED', message, {
+    hint: `read what would be done, and write it anew: hyperkube plan --out ${file}`,
+  })
 }
 
-/** Under a claim, which is given back whatever happens. */
 async function carryOut(scene: UpScene, proposal: Proposal): Promise<void> {
   const { context, wish, crew, flags, run, look, begin } = scene
-  const { now, signal, operator } = context
   // Before the claim and not after: one that was granted is to be given back.
   begin()
-  const held = await takeClaim({
-    ...grantersOf(wish, crew),
-    holder: holderName(operator, process.pid),
-    force: flags.forceUnlock,
-    isGone: (other) => isGone(other, operator, isAlive),
-  })
-  const lost = (): void => run.tell({ type: 'stopping', because: 'claim-lost' })
-  held.lost.addEventListener('abort', lost, { once: true })
-  try {
-    using around = await look(proposal.plans, viewOf(wish, context))
+  await underClaim({ ...scene, forceUnlock: flags.forceUnlock }, async ({ claim }, signal) => {
+    const view = { ...viewOf(wish, context, remotesOf(crew)), signal: scene.lasting }
+    using around = await look(placesOf(proposal.plans), view)
     await execute(wish, proposal, crew.sessions, {
-      claim: held.claim,
+      claim,
       observer: around,
-      whenApiAnswers: async () =>
-        around.grantRights(wish.cluster.spec.hosts.some(({ os }) => os === 'windows')),
+      interior: around,
       tell: run.tell,
-      now,
-      signal: AbortSignal.any([signal, held.lost]),
+      now: context.now,
+      signal,
     })
-  } finally {
-    held.lost.removeEventListener('abort', lost)
-    await held.release()
-  }
-}
-
-function viewOf({ identity, cluster }: Wish, { operator, now, signal }: Context): SurroundingsOptions {
-  return {
-    identity,
-    operator: holderName(operator, process.pid),
-    apiPort: cluster.spec.api.port,
-    now: now(),
-    signal,
-  }
-}
-
-/** That there are no facts of a host which did not answer goes without saying; why it did not has been said. */
-function isKnown({ code, severity, host }: Finding, { missing }: Reached['crew']): boolean {
-  return code === 'HOST_NO_FACTS' && severity === 'warning' && missing.has(host ?? '')
-}
-
-/** Control planes grant a claim together, and the others are told. */
-function grantersOf(
-  { cluster }: Wish,
-  { sessions }: Reached['crew'],
-): Pick<ClaimWish, 'granters' | 'others' | 'controlPlanes'> {
-  const controlPlanes = new Set(
-    cluster.spec.hosts.filter(({ roles }) => roles.includes('control-plane')).map(({ name }) => name),
-  )
-  const agents = [...sessions.values()]
-  return {
-    granters: agents.filter(({ host }) => controlPlanes.has(host)),
-    others: agents.filter(({ host }) => !controlPlanes.has(host)),
-    controlPlanes: controlPlanes.size,
-  }
-}
-
-function tellFindings(tell: Tell, findings: readonly Finding[]): void {
-  for (const finding of findings) tell({ type: 'finding', finding })
-}
-
-function refused(findings: readonly Finding[]): Verdict {
-  const { code = '', message = '', hint } = findings.find(({ severity }) => severity === 'error') ?? {}
-  const failure = { code, message, ...(hint === undefined ? {} : { hint }) }
-  return { code: exitCodes.failure, result: { outcome: 'failed', failure } }
+  })
 }
 
 /** What those get that did not answer is still to come. */

@@ -1,3 +1,4 @@
+import { forgetHostKey } from '../../identity/host-key.ts'
 import type { Arch } from '../../catalog/target.ts'
 import { type Crew, gather } from '../../lifecycle/crew.ts'
 import { HostKeys } from '../../lifecycle/host-keys.ts'
@@ -9,6 +10,7 @@ import type { Context, Invocation } from '../command.ts'
 import { openWays } from '../hosts.ts'
 import { saveIdentity } from '../load-identity.ts'
 import type { ReportedRun } from '../reported-run.ts'
+import { runFlags } from '../run-flags.ts'
 import { listed } from '../words.ts'
 
 export interface Reached {
@@ -27,11 +29,11 @@ export async function reach(
   signal: AbortSignal,
 ): Promise<Reached> {
   const { cluster } = loaded
-  const keys = new HostKeys(loaded.identity)
+  const { forgetHostKey: forgotten } = runFlags.parse(options)
+  const keys = new HostKeys(forgotten.reduce(forgetHostKey, loaded.identity))
   const ways = await openWays(context.operator, options.file, cluster, keys)
   const remotes = new Set<Remote>()
   const met = new Set<string>()
-  const releases = new Map<Arch, string>()
   const step = 'reach'
   const connect = async (host: Host, either: AbortSignal): Promise<Remote> => {
     const about = { host: host.name }
@@ -57,17 +59,18 @@ export async function reach(
       async () =>
         gather(hosts, {
           connect,
-          release: async (arch) => {
-            const release = await context.release(arch)
-            releases.set(arch, release.version)
-            return release
-          },
+          release: once(context.release),
           tell,
+          met: (host) => tell({ type: 'step-ended', step, result: { outcome: 'done' } }, { host }),
           signal,
         }),
     )
     if (keys.changed) await saveIdentity(context, options, keys.identity)
-    const wish = { ...loaded, identity: keys.identity, version: (arch: Arch) => releases.get(arch) ?? '' }
+    const wish = {
+      ...loaded,
+      identity: keys.identity,
+      version: (host: string) => crew.agents.get(host) ?? '',
+    }
     return {
       crew,
       wish,
@@ -80,5 +83,15 @@ export async function reach(
     // Who has come only half of the way leaves connections behind that would keep us alive.
     await close()
     throw error
+  }
+}
+
+/** For each kind of host once: its digest is taken of a large file. */
+function once(release: Context['release']): Context['release'] {
+  const known = new Map<Arch, ReturnType<Context['release']>>()
+  return async (arch) => {
+    const found = known.get(arch) ?? release(arch)
+    known.set(arch, found)
+    return found
   }
 }

@@ -1,14 +1,5 @@
-import { type ExitCode, exitCodes } from '../command.ts'
-import type { EndedRun } from '../reported-run.ts'
+import { type EndedRun, outcomeNames } from '../reported-run.ts'
 import { listed } from '../words.ts'
-
-const outcomes: Readonly<Record<ExitCode, string>> = {
-  [exitCodes.ok]: 'done',
-  [exitCodes.changesPending]: 'pending',
-  [exitCodes.failure]: 'failed',
-  [exitCodes.usage]: 'failed',
-  [exitCodes.interrupted]: 'interrupted',
-}
 
 export interface UpEnd extends EndedRun {
   readonly cluster: string
@@ -24,7 +15,7 @@ export function upDocument({ code, cluster, changedHosts, leftBehind, ops, secon
     apiVersion: 'hyperkube.dev/v1',
     kind: 'UpResult',
     cluster,
-    outcome: outcomes[code],
+    outcome: outcomeNames[code],
     changedHosts,
     leftBehind,
     ops,

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { type CommandDefinition, exitCodes } from '../command.ts'
+import { limitHosts } from '../limit.ts'
+import { loadCluster } from '../load-cluster.ts'
+import { loadWish } from '../load-wish.ts'
+import { findingsText, print } from '../print.ts'
+import { reportedRun } from '../reported-run.ts'
+import { takeApart } from '../reset/take-apart.ts'
+import { resetDocument, resetText } from '../reset/result.ts'
+import { addRunFlags, runFlags } from '../run-flags.ts'
+import { leash } from '../up/leash.ts'
+import { reach } from '../up/reach.ts'
+
+const flags = runFlags.extend({ forceUnlock: z.boolean().default(false) })
+
+/** How long hosts may take to finish when the time of --timeout is over. */
+const patience = 30_000
+
+export const reset: CommandDefinition = {
+  examples: [
+    ['hyperkube reset', 'ask, and take everything of the cluster off all of its hosts'],
+    ['hyperkube reset --limit w2', 'off one host, as if it had never been part of it'],
+    ['hyperkube reset --yes', 'without the question'],
+  ],
+  identity: true,
+  hosts: true,
+  configure(command) {
+    addRunFlags(command).option(
+      '--force-unlock',
+      'take the claim from somebody who holds it, and go on though most control planes are gone',
+    )
+  },
+  async run(context, { options }) {
+    const { cluster, findings } = await loadCluster(context, options.file)
+    if (cluster === undefined) {
+      context.stderr.write(findingsText(findings))
+      return exitCodes.failure
+    }
+    const { progress, ignore, forceUnlock } = flags.parse(options)
+    const wish = await loadWish(context, options, cluster)
+    const settings = {
+      command: 'reset',
+      cluster: cluster.metadata.name,
+      progress,
+      debug: options.debug === true,
+    }
+    const done: string[] = []
+    const ended = await reportedRun(context, settings, async (run) => {
+      using way = leash(context.signal, patience)
+      const reached = await reach(context, options, wish, run, way.signal)
+      try {
+        return await takeApart({
+          ...reached,
+          context,
+          options,
+          hosts: limitHosts(cluster, options.limit),
+          flags: { ignore, forceUnlock, mayAsk: progress !== 'json' },
+          run,
+          begin: way.letGo,
+          finished: (host) => void done.push(host),
+        })
+      } finally {
+        await reached.close()
+      }
+    })
+    if (ended.code === exitCodes.usage) return ended.code
+    const end = { cluster: cluster.metadata.name, hosts: done.toSorted(), code: ended.code }
+    print(context.stdout, options.output, resetDocument(end), () => resetText(end))
+    return ended.code
+  },
+}

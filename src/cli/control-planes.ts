@@ -1,0 +1,18 @@
+import type { Cluster } from '../spec/cluster.ts'
+
+/** An API server that a cluster.yml names. */
+export interface ControlPlane {
+  readonly name: string
+  /** As operators reach it: HOST:PORT. */
+  readonly server: string
+}
+
+export function controlPlanes({ spec }: Cluster): ControlPlane[] {
+  return spec.hosts
+    .filter(({ roles }) => roles.includes('control-plane'))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, address }) => ({
+      name,
+      server: `${address.includes(':') ? `[${address}]` : address}:${spec.api.port}`,
+    }))
+}

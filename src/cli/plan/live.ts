@@ -1,0 +1,60 @@
+import { isPending, type Proposal, type Wish } from '../../lifecycle/survey.ts'
+import { surroundings } from '../../lifecycle/surroundings.ts'
+import { hasErrors } from '../../contract/finding.ts'
+import { type Context, type ExitCode, exitCodes, type Invocation } from '../command.ts'
+import type { ProgressKind } from '../render/open-progress.ts'
+import { reportedRun } from '../reported-run.ts'
+import { refused } from '../up/refused.ts'
+import { proposeLive } from '../up/propose.ts'
+import { reach } from '../up/reach.ts'
+
+export interface LiveFlags {
+  readonly ignore: readonly string[]
+  readonly diff: boolean
+  readonly progress: ProgressKind
+}
+
+export interface Looked {
+  readonly code: ExitCode
+  /** None when nobody could look. */
+  readonly proposal: Proposal | undefined
+}
+
+/** Asks the hosts themselves. All that is put on them for it is hyperkube. */
+export async function lookLive(
+  context: Context,
+  options: Invocation['options'],
+  wish: Wish,
+  { ignore, diff, progress }: LiveFlags,
+): Promise<Looked> {
+  const settings = {
+    command: 'plan',
+    cluster: wish.cluster.metadata.name,
+    progress,
+    debug: options.debug === true,
+  }
+  let proposal: Proposal | undefined
+  const { code } = await reportedRun(context, settings, async (run) => {
+    const reached = await reach(context, options, wish, run, context.signal)
+    try {
+      proposal = await proposeLive({
+        ...reached,
+        context,
+        options,
+        ignore,
+        texts: diff,
+        run,
+        look: surroundings,
+      })
+      if (hasErrors(proposal.findings)) return refused(proposal.findings)
+      const isMore = isPending(proposal) || reached.crew.missing.size > 0
+      return {
+        code: isMore ? exitCodes.changesPending : exitCodes.ok,
+        result: { outcome: 'unchanged' },
+      }
+    } finally {
+      await reached.close()
+    }
+  })
+  return { code, proposal }
+}

@@ -1,0 +1,16 @@
+import { readVersioned } from '../../contract/versioned.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { type PlanDocument, planFormat } from '../../lifecycle/plan-document.ts'
+import type { Context } from '../command.ts'
+
+/** What `plan --out` has written. */
+export async function readPlan({ readFile }: Pick<Context, 'readFile'>, file: string): Promise<PlanDocument> {
+  try {
+    return readVersioned(planFormat, JSON.parse(await readFile(file)))
+  } catch (cause) {
+    throw new HyperkubeError('PLAN_NOT_READ', `${file} does not hold a plan`, {
+      hint: `hyperkube plan --out ${file} writes one`,
+      cause,
+    })
+  }
+}

@@ -1,0 +1,82 @@
+import { printable } from '../../kit/printable.ts'
+import { type HostStatus, isWell, type Well } from '../../lifecycle/status/status.ts'
+import type { Paint } from '../command.ts'
+
+interface Column {
+  readonly head: string
+  readonly cell: (status: HostStatus) => Cell
+}
+
+interface Cell {
+  readonly text: string
+  readonly colour?: 'green' | 'red' | 'yellow' | 'dim'
+}
+
+const columns: readonly Column[] = [
+  { head: 'HOST', cell: ({ host }) => ({ text: host }) },
+  {
+    head: 'ANSWERS',
+    cell: ({ away }) =>
+      away === undefined ? { text: 'yes', colour: 'green' } : { text: 'no', colour: 'red' },
+  },
+  { head: 'SERVICES', cell: servicesCell },
+  { head: 'ETCD', cell: ({ etcd }) => wellCell(etcd, 'well', 'unwell') },
+  { head: 'API', cell: ({ api }) => wellCell(api, 'ready', 'not ready') },
+  { head: 'NODE', cell: ({ node }) => wellCell(node, 'ready', 'not ready') },
+]
+
+const wideColumns: readonly Column[] = [
+  { head: 'KUBELET', cell: ({ node }) => ({ text: node?.version ?? '-' }) },
+  { head: 'HYPERKUBE', cell: ({ version }) => ({ text: version ?? '-' }) },
+]
+
+/** A row for each host, then what is wrong, each in a line with its reason. */
+export function statusText(statuses: readonly HostStatus[], wide: boolean, paint: Paint): string {
+  const shown = wide ? [...columns, ...wideColumns] : columns
+  const rows = statuses.map((status) => shown.map(({ cell }) => cell(status)))
+  const widths = shown.map(({ head }, at) =>
+    Math.max(head.length, ...rows.map((cells) => printable(cells[at]?.text ?? '').length)),
+  )
+  const line = (cells: readonly Cell[]): string =>
+    cells
+      .map(({ text, colour }, at) => {
+        const padded = printable(text).padEnd(widths[at] ?? 0)
+        return colour === undefined ? padded : paint(colour, padded)
+      })
+      .join('  ')
+      .trimEnd()
+  const head = line(shown.map((column) => ({ text: column.head })))
+  const table = [head, ...rows.map(line)].map((text) => `${text}\n`).join('')
+  const troubles = statuses.flatMap(troublesOf)
+  return troubles.length === 0
+    ? table
+    : `${table}\n${troubles.map((text) => `${printable(text)}\n`).join('')}`
+}
+
+function servicesCell({ services, away }: HostStatus): Cell {
+  if (away !== undefined) return { text: '?', colour: 'dim' }
+  const active = services.filter(({ state }) => state === 'active').length
+  return { text: `${active}/${services.length}`, colour: active === services.length ? 'green' : 'red' }
+}
+
+function wellCell(part: Well | undefined, yes: string, no: string): Cell {
+  if (part === undefined) return { text: '-', colour: 'dim' }
+  return part.well ? { text: yes, colour: 'green' } : { text: no, colour: 'red' }
+}
+
+function troublesOf(status: HostStatus): string[] {
+  if (isWell(status)) return []
+  const { host, away, services, etcd, api, node } = status
+  const parts: readonly (readonly [string, Well | undefined])[] = [
+    ['etcd', etcd],
+    ['API', api],
+    ['node', node],
+  ]
+  return [
+    ...(away === undefined ? [] : [`${host}: ${away}`]),
+    ...services
+      .filter(({ state }) => state !== 'active')
+      .map(({ name, state }) => `${host}: ${name} is ${state}; on the host: journalctl -u ${name} -n 50`),
+    ...parts.flatMap(([name, part]) => (part?.well === false ? [`${host}: ${name}: ${part.reason}`] : [])),
+  ]
+}

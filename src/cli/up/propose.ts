@@ -1,0 +1,89 @@
+import { type Finding, hasErrors } from '../../contract/finding.ts'
+import type { Observer } from '../../lifecycle/observer.ts'
+import { type Place, placesOf } from '../../lifecycle/places.ts'
+import { type Tell, toldAside } from '../../lifecycle/stream.ts'
+import type { SurroundingsOptions } from '../../lifecycle/surroundings.ts'
+import { type Proposal, survey, type Wish } from '../../lifecycle/survey.ts'
+import type { Context, Invocation } from '../command.ts'
+import { holderName } from '../holder.ts'
+import { limitHosts } from '../limit.ts'
+import type { ReportedRun } from '../reported-run.ts'
+import { missingFindings } from './missing.ts'
+import type { Reached } from './reach.ts'
+
+export interface ProposeScene extends Pick<Reached, 'wish' | 'crew'> {
+  readonly context: Context
+  readonly options: Invocation['options']
+  readonly ignore: readonly string[]
+  /** Whether what is in files that would change is asked for, too. */
+  readonly texts?: boolean
+  readonly run: ReportedRun
+  /** The ways into a cluster that runs. */
+  readonly look: (places: readonly Place[], options: SurroundingsOptions) => Promise<Observer & Disposable>
+}
+
+/** Looks what is to be done on hosts that were reached, and tells of all that was found. Nothing is changed by it. */
+export async function proposeLive(scene: ProposeScene): Promise<Proposal> {
+  const { context, wish, crew, ignore, texts = false, run, look, options } = scene
+  const why = (needed: readonly string[] = []): Finding[] =>
+    missingFindings(crew.missing, new Set(needed)).filter(
+      ({ code, host = '' }) => !ignore.includes(code) || needed.includes(host),
+    )
+  if (hasErrors(why())) return told(run.tell, { ...nothing, findings: why() })
+  const proposal = await toldAside(
+    { tell: run.tell, signal: context.signal },
+    { step: 'look', title: 'look at what is there', hosts: [...crew.sessions.keys()] },
+    async () =>
+      survey(
+        wish,
+        crew.sessions,
+        async (plans) => look(placesOf(plans), viewOf(wish, context, remotesOf(crew))),
+        {
+          ignored: ignore,
+          texts,
+          limit: options.limit && new Set(limitHosts(wish.cluster, options.limit).map(({ name }) => name)),
+        },
+      ),
+  ).catch((error: unknown) => {
+    told(run.tell, { ...nothing, findings: why() })
+    throw error
+  })
+  const [without, rest] = apart(proposal.findings, crew)
+  const needed = without.filter(({ severity }) => severity === 'error').flatMap(({ host }) => host ?? [])
+  return told(run.tell, { ...proposal, findings: [...why(needed), ...rest] })
+}
+
+const nothing: Proposal = { findings: [], plans: [], ops: new Map(), steps: [], inside: [] }
+
+/** That there are no facts of a host which did not answer goes without saying: why it did not is what matters. */
+function apart(findings: readonly Finding[], { missing }: Reached['crew']): readonly [Finding[], Finding[]] {
+  const isKnown = ({ code, host }: Finding): boolean => code === 'HOST_NO_FACTS' && missing.has(host ?? '')
+  return [findings.filter(isKnown), findings.filter((finding) => !isKnown(finding))]
+}
+
+function told(tell: Tell, proposal: Proposal): Proposal {
+  for (const finding of proposal.findings) tell({ type: 'finding', finding })
+  return proposal
+}
+
+/** How a command looks at a cluster. */
+export function viewOf(
+  { identity, cluster }: Pick<Wish, 'identity' | 'cluster'>,
+  { operator, now, signal }: Context,
+  remoteOf: SurroundingsOptions['remoteOf'],
+): SurroundingsOptions {
+  return {
+    identity,
+    operator: holderName(operator, process.pid),
+    apiPort: cluster.spec.api.port,
+    windows: cluster.spec.hosts.some(({ os }) => os === 'windows'),
+    remoteOf,
+    now: now(),
+    signal,
+  }
+}
+
+/** Through whom a crew reaches its hosts now. */
+export function remotesOf({ sessions }: Pick<Reached['crew'], 'sessions'>): SurroundingsOptions['remoteOf'] {
+  return async (host) => sessions.get(host)?.remote
+}

@@ -1,0 +1,53 @@
+import { type ClaimWish, type HeldClaim, takeClaim } from '../../lifecycle/claim.ts'
+import type { Wish } from '../../lifecycle/survey.ts'
+import type { Context } from '../command.ts'
+import { holderName, isAlive, isGone } from '../holder.ts'
+import type { ReportedRun } from '../reported-run.ts'
+import type { Reached } from './reach.ts'
+
+export interface ClaimScene extends Pick<Reached, 'wish' | 'crew'> {
+  readonly context: Pick<Context, 'operator' | 'signal'>
+  readonly run: ReportedRun
+  readonly forceUnlock: boolean
+  /** Whether fewer than most control planes are enough, when somebody has forced it. */
+  readonly minority?: boolean
+}
+
+/** Does something that nobody else may do meanwhile. The claim is given back whatever happens; when it is lost, the signal says so. */
+export async function underClaim<T>(
+  { context, wish, crew, run, forceUnlock, minority = false }: ClaimScene,
+  work: (held: HeldClaim, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { operator, signal } = context
+  const held = await takeClaim({
+    ...grantersOf(wish, crew),
+    holder: holderName(operator, process.pid),
+    force: forceUnlock,
+    minority: minority && forceUnlock,
+    isGone: (other) => isGone(other, operator, isAlive),
+  })
+  const lost = (): void => run.tell({ type: 'stopping', because: 'claim-lost' })
+  held.lost.addEventListener('abort', lost, { once: true })
+  try {
+    return await work(held, AbortSignal.any([signal, held.lost]))
+  } finally {
+    held.lost.removeEventListener('abort', lost)
+    await held.release()
+  }
+}
+
+/** Control planes grant a claim together, and the others are told. */
+function grantersOf(
+  { cluster }: Wish,
+  { sessions }: Reached['crew'],
+): Pick<ClaimWish, 'granters' | 'others' | 'controlPlanes'> {
+  const controlPlanes = new Set(
+    cluster.spec.hosts.filter(({ roles }) => roles.includes('control-plane')).map(({ name }) => name),
+  )
+  const agents = [...sessions.values()]
+  return {
+    granters: agents.filter(({ host }) => controlPlanes.has(host)),
+    others: agents.filter(({ host }) => !controlPlanes.has(host)),
+    controlPlanes: controlPlanes.size,
+  }
+}

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { type Kind, kubeObject } from '../../kube/object.ts'
+
+const taint = z.looseObject({ key: z.string(), value: z.string().default(''), effect: z.string() })
+export type Taint = z.infer<typeof taint>
+
+const schema = kubeObject.extend({
+  spec: z.looseObject({ taints: z.array(taint).default([]) }).optional(),
+  status: z
+    .looseObject({
+      conditions: z
+        .array(z.looseObject({ type: z.string(), status: z.string(), message: z.string().optional() }))
+        .default([]),
+      nodeInfo: z.looseObject({ kubeletVersion: z.string() }).optional(),
+    })
+    .optional(),
+})
+/** A host as the API knows it. */
+export type Node = z.infer<typeof schema>
+
+export const nodeKind: Kind<Node> = { apiVersion: 'v1', kind: 'Node', schema }

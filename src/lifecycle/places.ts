@@ -1,0 +1,33 @@
+import type { NodePlan } from '../contract/node-plan.ts'
+import { internalAddress } from '../plan/topology.ts'
+import type { Cluster } from '../spec/cluster.ts'
+import { etcdHosts } from '../spec/etcd-hosts.ts'
+
+/** Where the programs of a cluster are, as far as one asks them from outside. */
+export interface Place {
+  readonly host: string
+  readonly address: string
+  readonly etcd: boolean
+  readonly api: boolean
+  /** What the API calls it, where it is a node. */
+  readonly node: string | undefined
+}
+
+export function placesOf(plans: readonly NodePlan[]): Place[] {
+  return plans.map(({ host, address, components, node }) => {
+    const has = (name: string): boolean => components.some((component) => component.name === name)
+    return { host, address, etcd: has('etcd'), api: has('kube-apiserver'), node: node?.name }
+  })
+}
+
+/** As the file says it, for those who ask no host what it is. */
+export function placesIn(cluster: Cluster): Place[] {
+  const members = new Set(etcdHosts(cluster).map(({ name }) => name))
+  return cluster.spec.hosts.map((host) => ({
+    host: host.name,
+    address: internalAddress(host, undefined) ?? host.address,
+    etcd: members.has(host.name),
+    api: host.roles.includes('control-plane'),
+    node: host.roles.some((role) => role !== 'etcd') ? (host.nodeName ?? host.name) : undefined,
+  }))
+}

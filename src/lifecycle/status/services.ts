@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import type { Remote } from '../../ssh/remote.ts'
+import type { Place } from '../places.ts'
+
+/** A service as the supervisor of its host sees it. */
+export interface ServiceStatus {
+  readonly name: string
+  readonly state: 'active' | 'starting' | 'stopped' | 'failed' | 'missing'
+  /** How often it was restarted because it ended by itself. */
+  readonly restarts: number
+}
+
+export interface HostServices {
+  /** The release of hyperkube on the host; undefined when there is none. */
+  readonly version: string | undefined
+  readonly services: readonly ServiceStatus[]
+}
+
+/** Those that a host has by what it is, in the order in which they start. */
+export function serviceNames({ etcd, api, node }: Place): string[] {
+  return [
+    'hyperkube-agent',
+    ...(etcd ? ['etcd'] : []),
+    ...(api ? ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] : []),
+    ...(node === undefined ? [] : ['containerd', 'apiserver-proxy', 'kubelet', 'flanneld', 'kube-proxy']),
+  ]
+}
+
+/** Arguments: the names of services. Nothing is changed, and no agent is needed. */
+const look = `
+readlink /opt/hyperkube/current || echo
+systemctl show --property=Id,LoadState,ActiveState,NRestarts "$@"
+`
+
+export async function hostServices(
+  remote: Remote,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<HostServices> {
+  const units = names.map((name) => `${name}.service`)
+  const { stdout } = await remote.exec(['sh', '-c', look, 'look', ...units], { signal })
+  const [first = '', ...rest] = stdout.split('\n')
+  return {
+    version: /\/hyperkube-([^/]+)$/.exec(first)?.[1],
+    services: rest
+      .join('\n')
+      .split('\n\n')
+      .filter((block) => block.trim() !== '')
+      .map(serviceOf),
+  }
+}
+
+const unit = z.object({
+  Id: z.string(),
+  LoadState: z.string(),
+  ActiveState: z.string(),
+  NRestarts: z.coerce.number().catch(0),
+})
+
+export function serviceOf(block: string): ServiceStatus {
+  const lines = block
+    .split('\n')
+    .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])
+  const { Id, LoadState, ActiveState, NRestarts } = unit.parse(Object.fromEntries(lines))
+  const state =
+    LoadState === 'not-found'
+      ? 'missing'
+      : ActiveState === 'active'
+        ? 'active'
+        : ActiveState === 'failed'
+          ? 'failed'
+          : // Restarting is a state of systemd's own in between.
+            ActiveState === 'activating' || ActiveState === 'reloading'
+            ? 'starting'
+            : 'stopped'
+  return { name: Id.replace(/\.service$/, ''), state, restarts: NRestarts }
+}

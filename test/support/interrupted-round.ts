@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import type { Host } from '../../lab/hosts/host.ts'
+import type { Lab } from '../../lab/hosts/lab.ts'
+import { KubeApi } from '../../lab/cluster/kube-api.ts'
+import { settleAll } from '../../src/kit/settle.ts'
+import { until } from '../../src/kit/until.ts'
+import { clientOf } from './admin.ts'
+import { type Course, momentAt } from './course.ts'
+import { interruptedUp } from './interrupted-up.ts'
+import type { Interruption } from './interruption.ts'
+import { changed, type Known, known } from './known.ts'
+import type { Operator } from './operator.ts'
+
+export interface RoundResult {
+  readonly interruption: Interruption
+  readonly moment: string
+  readonly ended: string
+  /** How long the next `up` took, in seconds. */
+  readonly recovery: number
+  readonly wrong: readonly string[]
+  readonly known: Known
+}
+
+/**
+ * Interrupts `up` while there is something to do, and lets the next one finish: it must not be refused, must leave nothing
+ * to do, and all that was known of the cluster must still be so.
+ */
+export async function interruptedRound(
+  operator: Operator,
+  lab: Lab,
+  {
+    interruption,
+    course,
+    before,
+  }: { interruption: Interruption; course: Course; before?: Known | undefined },
+): Promise<RoundResult> {
+  const { kind, point } = interruption
+  // Until somebody has logged in there may be no agent to kill.
+  const possible = course.filter(({ phase }) => kind !== 'agent-killed' || phase !== 'reach')
+  const first = await interruptedUp(operator, lab, interruption, momentAt(possible, point))
+  const wrong = [...first.wrong]
+  if (kind === 'cli-interrupted') wrong.push(...(await claimed(operator.hosts)))
+  const between = await known(operator)
+  const began = performance.now()
+  const next = await operator.hyperkube('up', '--yes')
+  const recovery = (performance.now() - began) / 1000
+  if (next.code !== 0) wrong.push(`the next up ended with ${next.code}: ${next.stderr}${next.stdout}`)
+  else wrong.push(...(await unsettled(operator)))
+  const after = await known(operator)
+  wrong.push(...[before, between].flatMap((one) => (one === undefined ? [] : changed(one, after))))
+  return { interruption, moment: first.moment, ended: first.ended, recovery, wrong, known: after }
+}
+
+/** What is not as it should be once an `up` has ended well. */
+async function unsettled(operator: Operator): Promise<string[]> {
+  const { code, stderr } = await operator.hyperkube('up', '--yes')
+  const idle = code === 0 && stderr.includes('nothing to do')
+  return [
+    ...(idle ? [] : [`a further up ended with ${code}: ${stderr}`]),
+    ...(await claimed(operator.hosts)),
+    ...(await unwell(operator)),
+  ]
+}
+
+const claim = z.object({ holder: z.string(), released: z.boolean() })
+
+/** Hosts that are still somebody's. */
+async function claimed(hosts: readonly Host[]): Promise<string[]> {
+  const held = await settleAll(
+    hosts.map(async (host) => {
+      const { code, stdout } = await host.script('cat /var/lib/hyperkube/agent/claim.json', {
+        allowFailure: true,
+      })
+      if (code !== 0) return []
+      const { holder, released } = claim.parse(JSON.parse(stdout))
+      return released ? [] : [`${host.name} is claimed by ${holder}`]
+    }),
+  )
+  return held.flat()
+}
+
+const nodes = z.object({
+  items: z.array(
+    z.object({
+      metadata: z.object({ name: z.string() }),
+      status: z.object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })) }),
+    }),
+  ),
+})
+const pods = z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })) })
+
+/** A host that was away is seen to be back a moment later. */
+async function unwell(operator: Operator): Promise<string[]> {
+  const admin = await clientOf(await operator.identity(), 'kubernetes', 'test', ['system:masters'])
+  const api = new KubeApi(`https://${operator.hosts[0]?.address}:6443`, admin)
+  try {
+    await until(
+      'all nodes to be Ready',
+      async () => {
+        const { items } = nodes.parse(await api.get('/api/v1/nodes'))
+        const ready = items.filter(({ status }) =>
+          status.conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+        )
+        return ready.length === operator.hosts.length
+      },
+      { within: 60_000 },
+    )
+    const left = pods.parse(
+      await api.get('/api/v1/namespaces/kube-system/pods?labelSelector=hyperkube.dev%2Ftrial'),
+    )
+    return left.items.map(({ metadata }) => `a pod was left behind: ${metadata.name}`)
+  } catch (error) {
+    return [String(error)]
+  } finally {
+    api.close()
+  }
+}

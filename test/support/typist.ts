@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import { run } from '../../src/kit/command.ts'
+import { until } from '../../src/kit/until.ts'
+
+/** All that somebody has seen of a command, and what it ended with. */
+export interface Seen {
+  readonly words: readonly string[]
+  readonly text: string
+  readonly code: number
+}
+
+/** A command that runs, before somebody's eyes. */
+export interface Running {
+  /** Waits until something was written. */
+  saw(what: string): Promise<void>
+  signal(name: 'SIGINT' | 'SIGSTOP' | 'SIGCONT'): void
+  readonly ended: Promise<Seen>
+}
+
+/** A person who types commands in a directory, and has nothing elsewhere. */
+export class Typist {
+  readonly #program: string
+  readonly #directory: string
+  readonly #environment: Readonly<Record<string, string>>
+
+  constructor(program: string, directory: string) {
+    this.#program = program
+    this.#directory = directory
+    this.#environment = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: directory,
+      XDG_CONFIG_HOME: directory,
+      XDG_STATE_HOME: directory,
+    }
+  }
+
+  async hyperkube(...words: readonly string[]): Promise<Seen> {
+    return this.begin(...words).ended
+  }
+
+  begin(...words: readonly string[]): Running {
+    // One pipe for both, so that lines stand in the order in which they were written.
+    const child = spawn('sh', ['-c', 'exec "$0" "$@" 2>&1', this.#program, ...words], {
+      cwd: this.#directory,
+      env: this.#environment,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    let text = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+    const ended = new Promise<Seen>((resolve, reject) => {
+      child.on('error', reject)
+      child.on('close', (status, signal) =>
+        resolve({ words, text, code: status ?? 128 + constants.signals[signal ?? 'SIGKILL'] }),
+      )
+    })
+    const isOver = ended.then(({ text: all }) => Promise.reject(new Error(`it has ended:\n${all}`)))
+    // Only who waits for something else minds that it has ended.
+    isOver.catch(() => undefined)
+    return {
+      async saw(what) {
+        const look = until(what, async () => text.includes(what), { within: 300_000, every: 10 })
+        await Promise.race([look, isOver])
+      },
+      signal: (name) => void child.kill(name),
+      ended,
+    }
+  }
+
+  /** The last screen of a real terminal in which a command has run. */
+  async atTerminal(...words: readonly string[]): Promise<Seen> {
+    const tmux = ['tmux', '-u', '-S', join(this.#directory, 'tmux'), '-f', '/dev/null'] as const
+    const env = { ...this.#environment, LC_ALL: 'C.UTF-8', TERM: 'xterm-256color' }
+    const ask = async (...question: readonly string[]): Promise<string> =>
+      (await run([...tmux, ...question], { env })).stdout
+    const stay = ['set-option', '-g', 'remain-on-exit', 'on', ';']
+    const silently = ['set-option', '-g', 'remain-on-exit-format', '', ';']
+    // So wide that no line is broken: addresses are of another length on every machine.
+    const session = ['new-session', '-d', '-x', '300', '-y', '60', '-c', this.#directory]
+    await ask('start-server', ';', ...stay, ...silently, ...session, this.#program, ...words)
+    try {
+      const status = await until(
+        `${words.join(' ')} to end`,
+        async () =>
+          (await ask('display-message', '-p', '#{?pane_dead,#{pane_dead_status},}')).trim() || false,
+        { within: 300_000 },
+      )
+      return { words, text: `${(await ask('capture-pane', '-p')).trimEnd()}\n`, code: Number(status) }
+    } finally {
+      await ask('kill-server')
+    }
+  }
+}

@@ -1,0 +1,246 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dial, probe, type ProbePod, probePods, probeWorkload } from '../../lab/bench/workload.ts'
+import { cacheDirectory } from '../../lab/cache.ts'
+import { buildEngine } from '../../lab/engine/build.ts'
+import { type KubernetesVersion, selectParts } from '../../lab/engine/parts.ts'
+import type { Host } from '../../lab/hosts/host.ts'
+import type { Lab } from '../../lab/hosts/lab.ts'
+import { silentReport } from '../../lab/report.ts'
+import { run } from '../../src/kit/command.ts'
+import { until } from '../../src/kit/until.ts'
+import { snapshot } from './host-snapshot.ts'
+import { idleCost } from './idle-cost.ts'
+import { inWords, journalOf, opsDone } from './journal.ts'
+import { freshLab } from './lab.ts'
+import { leaksOn, tracesOf } from './secrets.ts'
+import { type UpCluster, upCluster } from './up-cluster.ts'
+
+const never = new AbortController().signal
+
+/** What a cluster of some shape must show that `hyperkube up` has made, until `hyperkube reset` has taken it away. */
+export function upSuite(shape: string, kubernetes: KubernetesVersion): void {
+  describe(`hyperkube up, ${shape}, Kubernetes ${kubernetes}`, () => {
+    suite(shape, kubernetes)
+  })
+}
+
+function suite(shape: string, kubernetes: KubernetesVersion): void {
+  let lab: Lab
+  let cluster: UpCluster
+  let pods: ProbePod[]
+
+  beforeAll(async () => {
+    lab = await freshLab('up')
+    cluster = await upCluster(lab, shape, kubernetes.slice(1))
+  }, 900_000)
+  afterAll(async () => {
+    try {
+      await cluster.close()
+    } finally {
+      await lab.down()
+    }
+  })
+
+  test('all nodes are Ready and run this Kubernetes', async () => {
+    const { items } = await cluster.api.get<NodeList>('/api/v1/nodes')
+    const seen = items.map(({ metadata, status }) => [
+      metadata.name,
+      status.conditions.find(({ type }) => type === 'Ready')?.status,
+      status.nodeInfo.kubeletVersion,
+    ])
+    expect(seen).toEqual(cluster.hosts.map(({ name }) => [name, 'True', kubernetes]))
+  })
+
+  test('every member of etcd is well', async () => {
+    const [first] = cluster.hosts
+    const controlPlanes = cluster.hosts.filter(({ name }) => name.startsWith('cp'))
+    const text = await script(
+      first,
+      'cd /etc/hyperkube/etcd; /opt/hyperkube/etcd-*/etcdctl --cacert=ca.crt --cert=client.crt --key=client.key endpoint health --cluster 2>&1',
+    )
+    expect(text.trim().split('\n')).toHaveLength(controlPlanes.length)
+    for (const line of text.trim().split('\n')) expect(line).toContain('is healthy')
+  })
+
+  test('a pod runs on each node, with an image that was pulled; pods hear each other across hosts', async () => {
+    await probeWorkload(cluster.api, never)
+    pods = await until(
+      'a pod on each node',
+      async () => {
+        const found = await probePods(cluster.api)
+        return found.length === cluster.hosts.length && found
+      },
+      { within: 120_000 },
+    )
+    for (const from of pods) {
+      for (const to of pods.filter((pod) => pod !== from)) {
+        expect(await dial(cluster.api, from, to.address, probe.port)).toBe(to.name)
+      }
+    }
+  })
+
+  test('a service answers from every pod', async () => {
+    const names = pods.map(({ name }) => name)
+    for (const from of pods) {
+      const answer = await until(
+        `the service to answer ${from.name}`,
+        async () => dial(cluster.api, from, probe.clusterIP, 80),
+        { within: 30_000 },
+      )
+      expect(names).toContain(answer)
+    }
+  })
+
+  test('kubectl reads logs and runs programs, through kubelets whose certificates the API server verifies', async () => {
+    const config = join(cluster.directory, 'kubeconfig')
+    await writeFile(config, (await cluster.hyperkube('kubeconfig')).stdout, { mode: 0o600 })
+    const kubectl = await kubectlOf(kubernetes)
+    for (const { name } of pods) {
+      const logs = await run([kubectl, `--kubeconfig=${config}`, 'logs', name])
+      expect(`${logs.stdout}${logs.stderr}`).toContain('Started HTTP')
+      const { stdout } = await run([kubectl, `--kubeconfig=${config}`, 'exec', name, '--', 'hostname'])
+      expect(stdout.trim()).toBe(name)
+    }
+    await rm(config)
+  })
+
+  test('what plan said is what the journals of the hosts say was done, op for op', async () => {
+    for (const host of cluster.hosts) {
+      const planned = (cluster.plan.ops[host.name] ?? []).map(inWords)
+      expect(planned.length).toBeGreaterThan(50)
+      expect(opsDone(await journalOf(host)).toSorted(), host.name).toEqual(planned.toSorted())
+    }
+  })
+
+  test('nodes say what they are, also what their kubelets may not say', async () => {
+    const { items } = await cluster.api.get<NodeList>('/api/v1/nodes')
+    for (const { metadata, spec } of items) {
+      const isControlPlane = metadata.name.startsWith('cp')
+      expect('node-role.kubernetes.io/control-plane' in metadata.labels, metadata.name).toBe(isControlPlane)
+      const taints = (spec.taints ?? []).map(({ key }) => key)
+      const isAlone = cluster.hosts.every(({ name }) => name.startsWith('cp'))
+      expect(taints).toEqual(isControlPlane && !isAlone ? ['node-role.kubernetes.io/control-plane'] : [])
+    }
+  })
+
+  test('status says that all is well', async () => {
+    const { code, stdout } = await cluster.hyperkube('status')
+    expect([code, stdout.split('\n').length]).toEqual([0, cluster.hosts.length + 2])
+  })
+
+  test('agent and proxy of a host with nothing to do take less than 140 MB and 1 % of a core', async () => {
+    const [last] = cluster.hosts.slice(-1)
+    if (last === undefined) throw new Error('there is no host')
+    const { pss, cpuShare } = await idleCost(last, 20_000)
+    process.stderr.write(`idle: ${(pss / 1e6).toFixed(0)} MB, ${(cpuShare * 100).toFixed(2)} % of a core\n`)
+    expect(pss).toBeLessThan(140e6)
+    expect(cpuShare).toBeLessThan(0.01)
+  })
+
+  test('a second up has nothing to do', async () => {
+    const began = performance.now()
+    const { code, stderr } = await cluster.hyperkube('up', '--yes')
+    process.stderr.write(`a second up: ${((performance.now() - began) / 1000).toFixed(1)} s\n`)
+    expect(code).toBe(0)
+    expect(stderr).toContain('nothing to do')
+  })
+
+  test('what drifted is shown by plan and mended by up, and nothing else is touched', async () => {
+    const [first] = cluster.hosts
+    const before = await starts(first)
+    await script(
+      first,
+      `
+      rm /etc/hyperkube/kubelet/kubeconfig
+      echo '# hello' >> /etc/systemd/system/kube-scheduler.service
+      systemctl stop kube-proxy
+      echo hello > /etc/hyperkube/stray
+      chmod 644 /etc/hyperkube/kubelet/config.yaml
+      cd /opt/hyperkube/kube-controller-manager-*
+      sed 's/leader-elect/leader-erect/' kube-controller-manager > other
+      chmod 755 other
+      mv other kube-controller-manager
+      `,
+    )
+    const shown = await cluster.hyperkube('plan', '--wide')
+    expect(shown.code, shown.stderr).toBe(3)
+    for (const thing of [
+      '+ file /etc/hyperkube/kubelet/kubeconfig',
+      '~ service kube-scheduler.service',
+      '▸ start service kube-proxy.service',
+      '- file /etc/hyperkube/stray',
+      '~ file /etc/hyperkube/kubelet/config.yaml',
+      '~ program kube-controller-manager',
+    ]) {
+      expect(shown.stdout).toContain(thing)
+    }
+    expect((await cluster.hyperkube('up', '--yes')).code).toBe(0)
+    expect((await cluster.hyperkube('plan')).code).toBe(0)
+    const after = await starts(first)
+    for (const name of untouched) expect(after.get(name), name).toBe(before.get(name))
+  })
+
+  test('no secret is in what it said, nor anywhere on a host where it does not belong', async () => {
+    const traces = tracesOf(cluster.identity)
+    expect(traces.length).toBeGreaterThan(15)
+    const said = cluster.first.stderr + cluster.first.stdout + (await everythingIn(cluster.directory))
+    expect(traces.filter((trace) => said.includes(trace))).toEqual([])
+    for (const host of cluster.hosts) expect(await leaksOn(host, traces), host.name).toEqual([])
+  })
+
+  test('reset leaves every host as it was', async () => {
+    const { code, stdout, stderr } = await cluster.hyperkube('reset', '--yes')
+    expect(code, stderr).toBe(0)
+    expect(stdout).toContain('nothing of lab is left on')
+    for (const host of cluster.hosts) {
+      expect(await snapshot(host), host.name).toEqual(cluster.before.get(host.name))
+    }
+  })
+}
+
+interface NodeList {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> }
+    readonly spec: { readonly taints?: readonly { readonly key: string }[] }
+    readonly status: {
+      readonly conditions: readonly { readonly type: string; readonly status: string }[]
+      readonly nodeInfo: { readonly kubeletVersion: string }
+    }
+  }[]
+}
+
+async function script(host: Host | undefined, text: string): Promise<string> {
+  if (host === undefined) throw new Error('there is no host')
+  return (await host.script(text, { allowFailure: true })).stdout
+}
+
+/** What is not named in the drift. */
+const untouched = ['etcd', 'kube-apiserver', 'containerd', 'flanneld', 'apiserver-proxy', 'hyperkube-agent']
+
+/** When each service has started. */
+async function starts(host: Host | undefined): Promise<ReadonlyMap<string, string>> {
+  const text = await script(
+    host,
+    untouched.map((name) => `systemctl show -p ExecMainStartTimestampMonotonic --value ${name}`).join('\n'),
+  )
+  const times = text.trim().split('\n')
+  return new Map(untouched.map((name, index) => [name, times[index] ?? '']))
+}
+
+/** All files that a command left on the operator's side, but for those that may hold secrets: sealed, or for kubectl. */
+async function everythingIn(directory: string): Promise<string> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('hyperkube-linux'))
+  return (
+    await Promise.all(files.map(async ({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')))
+  ).join('\n')
+}
+
+/** Of the same version as the cluster. */
+async function kubectlOf(kubernetes: KubernetesVersion): Promise<string> {
+  const options = { cache: cacheDirectory(), report: silentReport }
+  const [built] = await buildEngine(selectParts([`kubernetes@${kubernetes}`]), options)
+  return join(built?.directory ?? '', 'kubectl')
+}
