@@ -33,7 +33,7 @@ export interface Operator {
   plan(): Promise<PlanDocument>
   readonly planFile: string
   /** Changes cluster.yml. */
-  edit(change: (document: Document) => void): Promise<void>
+  readonly edit: (change: (document: Document) => void) => Promise<void>
   /** With the keys of all hosts that were met so far. */
   readonly identity: () => Promise<Identity>
   close(): Promise<void>

@@ -76,8 +76,7 @@ export class Typist {
       (await run([...tmux, ...question], { env })).stdout
     const stay = ['set-option', '-g', 'remain-on-exit', 'on', ';']
     const silently = ['set-option', '-g', 'remain-on-exit-format', '', ';']
-    // So wide that no line is broken: addresses are of another length on every machine.
-    const session = ['new-session', '-d', '-x', '300', '-y', '60', '-c', this.#directory]
+    const session = ['new-session', '-d', '-x', '120', '-y', '60', '-c', this.#directory]
     await ask('start-server', ';', ...stay, ...silently, ...session, this.#program, ...words)
     try {
       const status = await until(
@@ -86,7 +85,9 @@ export class Typist {
           (await ask('display-message', '-p', '#{?pane_dead,#{pane_dead_status},}')).trim() || false,
         { within: 300_000 },
       )
-      return { words, text: `${(await ask('capture-pane', '-p')).trimEnd()}\n`, code: Number(status) }
+      // Lines that the terminal has broken are joined: addresses are of another length on every machine.
+      const lines = (await ask('capture-pane', '-p', '-J')).trimEnd().split('\n')
+      return { words, text: lines.map((line) => `${line.trimEnd()}\n`).join(''), code: Number(status) }
     } finally {
       await ask('kill-server')
     }

@@ -5,30 +5,26 @@ import type { Operator } from './operator.ts'
 export const undoings = ['fresh hosts', 'a changed cluster.yml', 'drift'] as const
 export type Undoing = (typeof undoings)[number]
 
-/** Leaves hosts without anything, with another wish than they meet, or changed by hand. */
+/** Leaves hosts without anything, with another wish than they meet, or changed by hand. Each turn wishes something new. */
 export async function undo(operator: Operator, undoing: Undoing, turn: number): Promise<void> {
   if (undoing === 'fresh hosts') await operator.must(0, 'reset', '--yes')
   else if (undoing === 'drift') await drift(operator)
   else await change(operator, turn)
 }
 
-/** Of no consequence to anybody, and in every component. */
-async function change(operator: Operator, turn: number): Promise<void> {
+/** In every component, and of no consequence to anybody. */
+async function change({ edit }: Operator, turn: number): Promise<void> {
   const wishes = [
-    [['etcd', 'args', 'max-snapshots'], 5],
-    [['apiServer', 'args', 'min-request-timeout'], 1800],
-    [['controllerManager', 'args', 'terminated-pod-gc-threshold'], 12_000],
-    [['scheduler', 'args', 'kube-api-burst'], 100],
-    [['kubelet', 'maxPods'], 110],
-    [['kubeProxy', 'args', 'iptables-min-sync-period'], 1],
-    [['flanneld', 'args', 'subnet-lease-renew-margin'], 60],
+    [['etcd', 'args', 'max-snapshots'], String(5 + turn)],
+    [['apiServer', 'args', 'min-request-timeout'], String(1800 + turn)],
+    [['controllerManager', 'args', 'terminated-pod-gc-threshold'], String(12_500 + turn)],
+    [['scheduler', 'args', 'kube-api-burst'], String(100 + turn)],
+    [['kubelet', 'maxPods'], 110 + turn],
+    [['kubeProxy', 'args', 'iptables-min-sync-period'], `${1 + turn}s`],
+    [['flanneld', 'args', 'subnet-lease-renew-margin'], String(60 + turn)],
   ] as const
-  await operator.edit((document) => {
-    for (const [path, usual] of wishes) {
-      const value = usual + (turn % 50)
-      const unit = path[0] === 'kubeProxy' ? 's' : ''
-      document.setIn(['spec', 'components', ...path], path[1] === 'args' ? `${value}${unit}` : value)
-    }
+  await edit((document) => {
+    for (const [path, value] of wishes) document.setIn(['spec', 'components', ...path], value)
   })
 }
 

@@ -1,0 +1,27 @@
+import { hostname, userInfo } from 'node:os'
+import type { Seen } from './typist.ts'
+
+/**
+ * A screen as it is on every machine and with every release: without times, addresses, digests, versions and amounts, and
+ * without what hosts tell on the way, which comes in another order each time.
+ */
+export function screen({ words, text, code }: Seen, directory: string): string {
+  const shown = words.filter((word, index) => word !== '--ignore' && words[index - 1] !== '--ignore')
+  const lines = text
+    .replaceAll(/^\d\d:\d\d (?:(?:cp1|w1)[:/]|waiting ).*\n/gm, '')
+    .replaceAll(/^\d\d:\d\d/gm, '00:00')
+    .replaceAll(/^ {2}\+ .*$/gm, (things) => things.replaceAll(/\d+/g, 'N'))
+    .replaceAll(/\d+ changes?/g, 'N changes')
+    .replaceAll(directory, 'DIRECTORY')
+    .replaceAll(`${userInfo().username}@${hostname()}`, 'ana@laptop')
+    .replaceAll(/\(process \d+\)/g, '(process N)')
+    .replaceAll(/[\dT-]+\.\d{3}Z-/g, 'TIME-')
+    .replaceAll(/\b[0-9a-f]{64}\b/g, 'DIGEST')
+    .replaceAll(/SHA256:[\w+/]{43}/g, 'SHA256:FINGERPRINT')
+    .replaceAll(/\d+\.\d+\.\d+\.\d+(?::\d{4,5})?/g, 'ADDRESS')
+    .replaceAll(/\d+\.\d+\.\d+(?:-[0-9a-f]{8})?/g, 'VERSION')
+    .replaceAll(/\d+ min \d\d s\b|\b\d+(?:\.\d)? m?s\b/g, 'TIME')
+    .replaceAll(/ {2,}TIME/g, '  TIME')
+    .replaceAll(/\d+(?:\.\d)? [KMG]iB/g, 'SIZE')
+  return `$ hyperkube ${shown.join(' ')}\n${lines}exit ${code}\n`
+}
