@@ -1,5 +1,5 @@
 import type { Event } from '../contract/event.ts'
-import { hasCode } from '../kit/errors.ts'
+import { hasCode, HyperkubeError } from '../kit/errors.ts'
 import { until } from '../kit/until.ts'
 import { ownProgram } from '../plan/linux/paths.ts'
 import type { Remote } from '../ssh/remote.ts'
@@ -96,14 +96,17 @@ export class Session {
     try {
       const link = await until(`the agent of ${this.host} to answer`, async () => this.#call(), {
         within: this.#within,
-        every: 200,
+        every: 500,
         signal: this.#signal,
       })
       this.#within = patience
       return link
     } catch (error) {
       this.#link = undefined
-      throw error
+      if (!(error instanceof HyperkubeError) || error.code !== 'TIMED_OUT') throw error
+      const { message, cause } = error
+      const hint = 'once it is back, run the same command again: it goes on where this one ended'
+      throw new HyperkubeError('TIMED_OUT', message, { hint, cause })
     }
   }
 

@@ -31,7 +31,7 @@ const results: Evidence['rounds'][number][] = []
 
 beforeAll(async () => {
   process.stderr.write(`interruptions: seed ${seed}\n`)
-  lab = await freshLab('interrupt')
+  lab = await freshLab('interrupt-full')
   operator = await newOperator(lab, await mortalHosts(lab, names), kubernetes)
   // Nobody waits here for an API server to end gracefully, thrice in every round.
   await operator.edit((document) =>
