@@ -136,14 +136,26 @@ function suite(shape: string, kubernetes: KubernetesVersion): void {
     expect([code, stdout.split('\n').length]).toEqual([0, cluster.hosts.length + 2])
   })
 
-  test('agent and proxy of a host with nothing to do take less than 140 MB and 1 % of a core', async () => {
-    const [last] = cluster.hosts.slice(-1)
-    if (last === undefined) throw new Error('there is no host')
-    const { pss, cpuShare } = await idleCost(last)
-    process.stderr.write(`idle: ${(pss / 1e6).toFixed(0)} MB, ${(cpuShare * 100).toFixed(2)} % of a core\n`)
-    expect(pss).toBeLessThan(140e6)
-    expect(cpuShare).toBeLessThan(0.01)
-  })
+  test(
+    'agent and proxy of a host with nothing to do take less than 140 MB and 1 % of a core',
+    { timeout: 240_000 },
+    async () => {
+      const [last] = cluster.hosts.slice(-1)
+      if (last === undefined) throw new Error('there is no host')
+      // After so much work it takes a while to come to rest.
+      const { pss, cpuShare } = await until(
+        'the host to come to rest',
+        async () => {
+          const cost = await idleCost(last)
+          return cost.cpuShare < 0.01 && cost
+        },
+        { within: 200_000 },
+      )
+      process.stderr.write(`idle: ${(pss / 1e6).toFixed(0)} MB, ${(cpuShare * 100).toFixed(2)} % of a core\n`)
+      expect(pss).toBeLessThan(140e6)
+      expect(cpuShare).toBeLessThan(0.01)
+    },
+  )
 
   test('a second up has nothing to do', async () => {
     const began = performance.now()

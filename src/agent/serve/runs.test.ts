@@ -1,8 +1,9 @@
-import { appendFile, mkdtemp, rm, stat } from 'node:fs/promises'
+import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { HyperkubeError } from '../../kit/errors.ts'
+import { until } from '../../kit/until.ts'
 import { RunLog } from './run-log.ts'
 import { failureOf, Runs } from './runs.ts'
 
@@ -89,7 +90,12 @@ test('of a run that the agent died over the end is said all the same', async () 
     await new Promise((resolve) => signal.addEventListener('abort', resolve))
     signal.throwIfAborted()
   })
-  await appendFile(join(directory, `${run}.ndjson`), '{"unfinished')
+  const file = join(directory, `${run}.ndjson`)
+  await until('its beginning to be written down', async () => (await readFile(file, 'utf8')).endsWith('\n'), {
+    within: 10_000,
+    every: 1,
+  })
+  await appendFile(file, '{"unfinished')
   expect(await told(agent())).toEqual(['1 run-started', '2 ended interrupted'])
   // Also to somebody who had heard more than the agent could write down.
   expect(await told(agent(), run, 5)).toEqual(['5 ended interrupted'])
