@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
+import type { CommandResult } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 import { until } from '../../src/kit/until.ts'
 import { clientOf } from './admin.ts'
@@ -45,21 +46,25 @@ export async function interruptedRound(
   const next = await operator.hyperkube('up', '--yes')
   const recovery = (performance.now() - began) / 1000
   if (next.code !== 0) wrong.push(`the next up ended with ${next.code}: ${next.stderr}${next.stdout}`)
-  else wrong.push(...(await unsettled(operator)))
+  else wrong.push(...(await unsettled(operator, next)))
   const after = await known(operator)
   wrong.push(...[before, between].flatMap((one) => (one === undefined ? [] : changed(one, after))))
   return { interruption, moment: first.moment, ended: first.ended, recovery, wrong, known: after }
 }
 
 /** What is not as it should be once an `up` has ended well. */
-async function unsettled(operator: Operator): Promise<string[]> {
-  const { code, stderr } = await operator.hyperkube('up', '--yes')
-  const idle = code === 0 && stderr.includes('nothing to do')
+async function unsettled(operator: Operator, last: CommandResult): Promise<string[]> {
+  // Where the interrupted one went on by itself, the next one had nothing to do already.
+  const { code, stderr } = isIdle(last) ? last : await operator.hyperkube('up', '--yes')
   return [
-    ...(idle ? [] : [`a further up ended with ${code}: ${stderr}`]),
+    ...(isIdle({ code, stderr }) ? [] : [`a further up ended with ${code}: ${stderr}`]),
     ...(await claimed(operator.hosts)),
     ...(await unwell(operator)),
   ]
+}
+
+function isIdle({ code, stderr }: Pick<CommandResult, 'code' | 'stderr'>): boolean {
+  return code === 0 && stderr.includes('nothing to do')
 }
 
 const claim = z.object({ holder: z.string(), released: z.boolean() })

@@ -8,7 +8,7 @@ import type { Operator } from './operator.ts'
 
 /** What a cluster must never lose or change once it has it. */
 export interface Known {
-  /** Digests of authorities that hosts have, none of which is unknown to the operator. */
+  /** Authorities on hosts that are not the operator's: there must never be any. */
   readonly strangers: readonly string[]
   /** The ids of etcd and of its members, when it answers. */
   readonly etcd: string | undefined
