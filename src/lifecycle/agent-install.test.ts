@@ -29,8 +29,7 @@ function hostWith(found: string | undefined, active: string, done: string[], cha
   return {
     ...remote,
     async exec(argv) {
-      if (argv === lookAtAgent) return result(0, `${directory}\n${active}\n`)
-      if (argv[0] === 'uname') return result(0, 'x86_64\n')
+      if (argv === lookAtAgent) return result(0, `x86_64\n${directory}\n${active}\n`)
       if (argv === keepNewAgent) done.push('kept')
       else if (argv[2] === change) done.push(['changed', ...argv.slice(4)].join(' '))
       else done.push(argv.join(' '))
@@ -42,7 +41,7 @@ function hostWith(found: string | undefined, active: string, done: string[], cha
 
 async function install(own: string, found: string | undefined, active = 'active') {
   const done: string[] = []
-  const version = await installAgent(hostWith(found, active, done), release(own), quiet)
+  const { version } = await installAgent(hostWith(found, active, done), async () => release(own), quiet)
   return { version, done }
 }
 
@@ -75,14 +74,14 @@ test('a newer one stays, and is started if it does not run', async () => {
 
 test('one that does not start is told with its last words', async () => {
   const broken = hostWith(undefined, 'inactive', [], result(1, '', 'no such luck\n'))
-  await expect(installAgent(broken, release('0.2.0-aaaaaaaa'), quiet)).rejects.toMatchObject({
+  await expect(installAgent(broken, async () => release('0.2.0-aaaaaaaa'), quiet)).rejects.toMatchObject({
     code: 'AGENT_NOT_STARTED',
     message: 'its agent did not start: no such luck',
   })
 })
 
 /** Meets a host whose agent says that it is 0.1.0. */
-async function meet(own: string) {
+async function meet(own: string, former?: string) {
   const done: string[] = []
   const host: Host = {
     name: 'cp1',
@@ -94,7 +93,7 @@ async function meet(own: string) {
     files: [],
   }
   const crew = await gather([host], {
-    connect: async () => hostWith(undefined, 'inactive', done),
+    connect: async () => hostWith(former, 'inactive', done),
     release: async () => release(own),
     tell: () => undefined,
     signal,
@@ -103,9 +102,10 @@ async function meet(own: string) {
 }
 
 test('only the very agent that was brought ends its trial by answering', async () => {
-  const { crew, kept } = await meet('0.1.0')
+  const { crew, kept } = await meet('0.1.0', '0.0.9')
   expect([kept, crew.agents.get('cp1')]).toEqual([true, '0.1.0'])
-  const former = await meet('0.2.0')
+  expect((await meet('0.1.0')).kept).toBe(false)
+  const former = await meet('0.2.0', '0.1.0')
   expect(former.kept).toBe(false)
   expect(former.crew.missing.get('cp1')).toMatchObject({ code: 'AGENT_WENT_BACK', host: 'cp1' })
 })

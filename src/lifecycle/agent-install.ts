@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import type { Arch } from '../catalog/target.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { agentService } from '../plan/linux/hyperkube-agent.ts'
 import { ownProgram, programDirectory } from '../plan/linux/paths.ts'
@@ -24,30 +25,50 @@ export interface InstallOptions {
 /** Longer than we wait for an answer. */
 const usualTrial = 90_000
 
+/** The agent of a host. */
+export interface Installed {
+  readonly version: string
+  /** Whether the host goes back to another one unless it is told to keep this. */
+  readonly onTrial: boolean
+}
+
 /**
- * Makes sure that a host runs an agent that understands us: that of this release, or one that is a little newer. Answers
- * with its version. A new one is put beside the former, and no component is touched; the former goes with the next plan.
+ * Makes sure that a host runs an agent that understands us: that of this release, or one that is a little newer. A new one
+ * is put beside the former, and no component is touched; the former goes with the next plan.
  */
 export async function installAgent(
   remote: Remote,
-  release: OwnRelease,
+  releaseFor: (arch: Arch) => Promise<OwnRelease>,
   options: InstallOptions,
-): Promise<string> {
+): Promise<Installed> {
   const { signal } = options
-  const directory = programDirectory('hyperkube', release.version)
   const seen = await remote.exec(lookAtAgent, { signal, root: true })
-  const [there = '', active = ''] = seen.stdout.split('\n')
+  const [machine = '', there = '', active = '', trial = ''] = seen.stdout.split('\n')
+  const onTrial = trial !== ''
+  const release = await releaseFor(archOf(machine, remote))
   const found = versionIn(there)
   const decision = decideAgent(release.version, found)
   if (decision === 'refuse') throw tooNew(remote, release, found ?? '')
   if (decision === 'keep' && found !== undefined) {
     if (active !== 'active') check(remote, await remote.exec(start, { signal, root: true }))
-    return found
+    return { version: found, onTrial }
   }
-  if (there === directory && active === 'active') return release.version
+  const directory = programDirectory('hyperkube', release.version)
+  if (there === directory && active === 'active') return { version: release.version, onTrial }
   await bring(remote, release, directory, options)
   await change(remote, directory, there, options)
-  return release.version
+  return { version: release.version, onTrial: onTrial || there !== '' }
+}
+
+const arches: Readonly<Record<string, Arch>> = { x86_64: 'amd64', aarch64: 'arm64' }
+
+function archOf(machine: string, { host }: Remote): Arch {
+  const arch = arches[machine]
+  if (arch !== undefined) return arch
+  throw new HyperkubeError('HOST_ARCH', `hyperkube has no programs for ${machine}`, {
+    host,
+    hint: 'hosts are x86_64 or aarch64',
+  })
 }
 
 const start = ['systemctl', 'restart', agentUnit] as const

@@ -85,8 +85,8 @@ ${goBack}EOF
 ${goBackService}EOF
   cat > ${units}/${timer}.timer <<EOF
 ${goBackTimer}EOF
+  systemctl enable --quiet --no-reload ${timer}.timer
   systemctl daemon-reload
-  systemctl enable --quiet ${timer}.timer
   systemctl restart ${timer}.timer
   settle ${trial}
 fi
@@ -96,8 +96,8 @@ ln -sfn "$directory" ${newLink}
 mv -T ${newLink} ${current}
 settle ${current}
 settle ${units}
+systemctl enable --quiet --no-reload ${agentUnit}
 systemctl daemon-reload
-systemctl enable --quiet ${agentUnit}
 systemctl restart ${agentUnit} && exit 0
 journalctl --no-pager --quiet --output=cat --lines=5 --unit=${agentUnit} >&2
 if [ -L ${trial}/former ]; then
@@ -107,10 +107,12 @@ fi
 exit 1
 `
 
-/** Says which directory the agent is in, if it is one with a program, and whether it runs. */
-const look = `directory=$(readlink -f ${current} || true)
+/** Says what kind of machine it is, which directory the agent is in, if it is one with a program, whether it runs, and whether it is on trial. */
+const look = `uname -m
+directory=$(readlink -f ${current} || true)
 if [ -x "$directory/${program}" ]; then echo "$directory"; else echo; fi
 systemctl is-active ${agentUnit} || true
+if [ -e ${units}/${timer}.timer ]; then echo trial; fi
 `
 
 const keep = `set -eu

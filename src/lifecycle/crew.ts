@@ -88,15 +88,14 @@ async function bringAgent(host: Host, options: CrewOptions): Promise<Met> {
   const remote = await connect(host, signal)
   try {
     const about = { host: host.name, component: 'hyperkube-agent' }
-    const version = await installAgent(remote, await release(await archOf(remote, signal)), {
+    const { version, onTrial } = await installAgent(remote, release, {
       signal,
       ...(trial === undefined ? {} : { trial }),
-      onProgress: (sent, size) =>
-        tell({ type: 'progress', done: megabytes(sent), total: megabytes(size), unit: 'MB' }, about),
+      onProgress: byMegabyte((done, total) => tell({ type: 'progress', done, total, unit: 'MB' }, about)),
     })
     const session = new Session(host.name, remote, async (again) => connect(host, again), signal)
     await greet(session, version)
-    await keepAgent(remote, signal)
+    if (onTrial) await keepAgent(remote, signal)
     return { session, version }
   } catch (error) {
     await remote.close().catch(() => undefined)
@@ -118,20 +117,15 @@ async function greet(session: Session, version: string): Promise<void> {
   throw new HyperkubeError('AGENT_WENT_BACK', message, { host, hint })
 }
 
-const arches: Readonly<Record<string, Arch>> = { x86_64: 'amd64', aarch64: 'arm64' }
-
-async function archOf(remote: Remote, signal: AbortSignal): Promise<Arch> {
-  const { stdout } = await remote.exec(['uname', '-m'], { signal })
-  const arch = arches[stdout.trim()]
-  if (arch !== undefined) return arch
-  throw new HyperkubeError('HOST_ARCH', `hyperkube has no programs for ${stdout.trim()}`, {
-    host: remote.host,
-    hint: 'hosts are x86_64 or aarch64',
-  })
-}
-
-function megabytes(bytes: number): number {
-  return Math.round(bytes / 1e6)
+/** Whoever listens need not hear of each piece. */
+function byMegabyte(tell: (done: number, total: number) => void): (sent: number, size: number) => void {
+  let told = -1
+  return (sent, size) => {
+    const done = Math.round(sent / 1e6)
+    if (done === told) return
+    told = done
+    tell(done, Math.round(size / 1e6))
+  }
 }
 
 function asError(error: unknown, host: string): HyperkubeError {

@@ -20,20 +20,33 @@ export async function filesBelow(files: Files, directory: string, prefix = ''): 
   return found.flat().toSorted()
 }
 
-/** Each file with its digest, and with what tells later whether that may be another one. */
-export async function hashFiles(files: Files, directory: string): Promise<HashedFile[]> {
+/**
+ * Each file with its digest, unless that is known already, and with what tells later whether it may be another one.
+ */
+export async function hashFiles(
+  files: Files,
+  directory: string,
+  known: ReadonlyMap<string, string> = new Map(),
+): Promise<HashedFile[]> {
   const hashed: HashedFile[] = []
-  for (const path of await filesBelow(files, directory)) hashed.push(await hashFile(files, directory, path))
+  for (const path of await filesBelow(files, directory)) {
+    hashed.push(await hashFile(files, directory, path, known.get(path)))
+  }
   return hashed
 }
 
-export async function hashFile(files: Files, directory: string, path: string): Promise<HashedFile> {
+export async function hashFile(
+  files: Files,
+  directory: string,
+  path: string,
+  known?: string,
+): Promise<HashedFile> {
   const facts = await files.stat(join(directory, path))
   if (facts === undefined) throw new Error(`${join(directory, path)} has gone while it was read`)
   const { mode, size, inode, modified, changed } = facts
   return {
     path,
-    sha256: await contentDigest(files, join(directory, path)),
+    sha256: known ?? (await contentDigest(files, join(directory, path))),
     mode,
     size,
     inode,

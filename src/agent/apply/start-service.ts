@@ -2,13 +2,22 @@ import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
 import type { LinuxHost } from '../host/host.ts'
+import type { UnitState } from '../host/systemd.ts'
 import type { Emit } from './emit.ts'
 import { beginWatch, patienceWith, verdict, type Watch, watchOn } from './service-verdict.ts'
 import type { Thing } from './target.ts'
-import { waitFor } from './wait-for.ts'
+import { type Look, waitFor, type Waiting } from './wait-for.ts'
 
 /** How many lines of a service that failed are shown. */
 const lastLines = 20
+
+/** A service that shall start, and what it was before. */
+export interface Start {
+  readonly service: Thing<'service'>
+  readonly action: 'start' | 'restart'
+  readonly component: ComponentPlan
+  readonly before: UnitState
+}
 
 export interface Starting {
   /** Whether anything had to be asked for. */
@@ -16,17 +25,17 @@ export interface Starting {
   readonly watch: Watch
 }
 
+/** Whatever is to start reads its file anew: who was cut may have left it unread. */
+export async function makeReady({ systemd }: LinuxHost, starts: readonly Start[]): Promise<void> {
+  const missing = starts.filter(({ before }) => !before.enabled)
+  if (missing.length > 0) await systemd.enable(missing.map(({ service }) => service.name))
+  await systemd.reload()
+}
+
 /** Asks for a start and does not wait for it. What a service has not seen yet it sees only when it starts anew. */
-export async function beginStart(
-  host: LinuxHost,
-  { name, unseen }: Thing<'service'>,
-  action: 'start' | 'restart',
-  component: ComponentPlan,
-): Promise<Starting> {
-  const { systemd, clock } = host
-  const before = await systemd.show(name)
-  // Either way systemd reads its file anew: who was cut may have left it unread.
-  await (before.enabled ? systemd.reload() : systemd.enable(name))
+export async function beginStart({ systemd, clock }: LinuxHost, start: Start): Promise<Starting> {
+  const { service, action, component, before } = start
+  const { name, unseen } = service
   const anew = action === 'restart' || unseen.length > 0
   const isUp = before.active === 'active' && !before.busy
   if (anew) await systemd.restart(name)
@@ -36,26 +45,50 @@ export async function beginStart(
   return { changed: !before.enabled || anew || !isUp, watch }
 }
 
-/** Waits until it runs, for as long as there is hope. */
-export async function awaitStart(
+export interface Awaited {
+  readonly watch: Watch
+  readonly component: string
+}
+
+/** Which of them run, and the first of which there is no hope, which ends the wait for the others. */
+export interface Ended {
+  readonly running: ReadonlySet<string>
+  readonly failed?: { readonly unit: string; readonly error: unknown }
+}
+
+/** Waits until all run, for as long as there is hope. */
+export async function awaitStarts(
   host: LinuxHost,
-  begun: Watch,
-  component: string,
+  starts: readonly Awaited[],
   emit: Emit,
   signal: AbortSignal,
-): Promise<void> {
-  let watch = begun
-  await waitFor(
-    async () => {
-      const state = await host.systemd.show(watch.unit)
-      const now = host.clock.now().getTime()
-      watch = watchOn(watch, state, now)
+): Promise<Ended> {
+  const running = new Set<string>()
+  let pending = starts.map((start) => ({ ...start, for: '' }))
+  const look = async (): Promise<Look<Ended>> => {
+    const states = await host.systemd.showAll(pending.map(({ watch }) => watch.unit))
+    const now = host.clock.now().getTime()
+    const still: typeof pending = []
+    for (const [index, { watch: before, component }] of pending.entries()) {
+      const state = states[index]
+      if (state === undefined) throw new Error(`systemd has told nothing of ${before.unit}`)
+      const watch = watchOn(before, state, now)
       const seen = verdict(watch, state, now)
-      if (seen.is === 'failed') throw await failure(host, watch.unit, seen.how, component, emit)
-      return seen.is === 'running' ? { found: undefined } : { for: seen.for }
-    },
-    { clock: host.clock, signal, tell: (what) => emit(what, component) },
-  )
+      if (seen.is === 'failed') {
+        const error = await failure(host, watch.unit, seen.how, component, emit)
+        return { found: { running, failed: { unit: watch.unit, error } } }
+      }
+      if (seen.is === 'running') running.add(watch.unit)
+      else still.push({ watch, component, for: seen.for })
+    }
+    pending = still
+    return pending.length === 0 ? { found: { running } } : { for: pending.map((one) => one.for).join(', ') }
+  }
+  const tell: Waiting['tell'] = (what) => {
+    if (what.type !== 'waiting') return
+    for (const one of pending) emit({ ...what, for: one.for }, one.component)
+  }
+  return waitFor(look, { clock: host.clock, signal, tell })
 }
 
 async function failure(

@@ -1,96 +1,116 @@
 import type { Op } from '../../contract/op.ts'
+import type { UnitState } from '../host/systemd.ts'
 import { findThing, withStarted } from './ledger.ts'
 import { type PlanRun, perform } from './perform.ts'
 import { beginOp, endOp, failOp, runOp } from './run.ts'
-import { awaitStart, beginStart, type Starting } from './start-service.ts'
+import { awaitStarts, beginStart, type Ended, makeReady, type Start, type Starting } from './start-service.ts'
 import type { Thing } from './target.ts'
 
-/** What was begun and is waited for together, and what can only be done after that. */
-export interface Begun {
-  readonly starts: readonly { readonly op: Op; readonly starting: Starting }[]
+/** What a stage begins and waits for together, once all else of it is done. */
+export interface StageEnd {
+  readonly starts: readonly Op[]
   /** Filled in from what services write once they run. */
   readonly derived: readonly Op[]
 }
 
-export const nothingBegun: Begun = { starts: [], derived: [] }
+export const nothingLeft: StageEnd = { starts: [], derived: [] }
 
 export function isStart({ action }: Op): boolean {
   return action === 'start' || action === 'restart'
+}
+
+/** Starts them all, and goes on when they run. Answers with the starts that would end this process. */
+export async function startAll(run: PlanRun, { starts, derived }: StageEnd): Promise<readonly Op[]> {
+  const own: Op[] = []
+  const others: { op: Op; start: Start }[] = []
+  const states = await run.host.systemd.showAll(starts.map(({ name }) => name))
+  for (const [index, op] of starts.entries()) {
+    const before = states[index]
+    if (before === undefined) throw new Error(`systemd has told nothing of ${op.name}`)
+    const service = serviceOf(run, op)
+    const ends = endsUs(run, op, service, before)
+    if (ends === 'yes') own.push(op)
+    else if (ends === 'in vain') await needNoStart(run, op)
+    else others.push({ op, start: { ...startOf(run, op), service, before } })
+  }
+  if (others.length > 0) await startTogether(run, others)
+  for (const op of derived) await runOp(run, op, async () => perform(run, op))
+  return own
 }
 
 /**
  * Whether a start would end the very process that asks for it; and whether that is needed at all, as a new release of
  * ours is what already runs.
  */
-export async function endsUs({ host, book }: PlanRun, op: Op): Promise<'no' | 'yes' | 'in vain'> {
-  const { unseen } = serviceOf({ book }, op)
+function endsUs(
+  { host }: PlanRun,
+  op: Op,
+  { unseen }: Thing<'service'>,
+  { pid }: UnitState,
+): 'no' | 'yes' | 'in vain' {
   const reasons = new Set([...op.because, ...unseen])
-  const isOurs = (await host.systemd.show(op.name)).pid === host.release.pid
-  if (!isOurs || reasons.size === 0) return 'no'
+  if (pid !== host.release.pid || reasons.size === 0) return 'no'
   reasons.delete(`hyperkube-${host.release.version}`)
   return reasons.size === 0 ? 'in vain' : 'yes'
 }
 
 /** It has seen all there is without another start. */
-export async function needNoStart(run: PlanRun, op: Op): Promise<void> {
+async function needNoStart(run: PlanRun, op: Op): Promise<void> {
   await runOp(run, op, async () => {
     await run.book.keep(withStarted(run.book.ledger, op.name))
     return 'unchanged'
   })
 }
 
-export async function begin(run: PlanRun, op: Op): Promise<Begun['starts'][number]> {
-  const component = run.plan.components.find(({ name }) => name === op.component)
-  if (component === undefined) throw new Error(`the plan has no component ${op.component}`)
-  await beginOp(run, op)
+async function startTogether(
+  run: PlanRun,
+  others: readonly { readonly op: Op; readonly start: Start }[],
+): Promise<void> {
+  const { host, emit, signal } = run
+  const begun: { op: Op; starting: Starting }[] = []
+  const [first] = others
   try {
-    const action = op.action === 'restart' ? 'restart' : 'start'
-    return { op, starting: await beginStart(run.host, serviceOf(run, op), action, component) }
+    for (const { op, start } of others) {
+      await beginOp(run, op)
+      try {
+        if (op === first?.op)
+          await makeReady(
+            host,
+            others.map((other) => other.start),
+          )
+        begun.push({ op, starting: await beginStart(host, start) })
+      } catch (error) {
+        throw await failOp(run, op, error)
+      }
+    }
+    const watched = begun.map(({ op, starting }) => ({ watch: starting.watch, component: op.component }))
+    const ended = await awaitStarts(host, watched, emit, signal)
+    await conclude(run, begun.splice(0), ended)
   } catch (error) {
-    throw await failOp(run, op, error)
+    // A run that ends early does not wait for what it has begun.
+    for (const { op } of begun) await endOp(run, op, 'interrupted').catch(() => undefined)
+    throw error
   }
 }
 
-/** Until all run. The first that fails ends the wait for the others. */
-export async function finish(run: PlanRun, { starts, derived }: Begun): Promise<void> {
-  const { host, book, emit, signal } = run
-  const failed = new AbortController()
-  const either = AbortSignal.any([signal, failed.signal])
-  const results = await Promise.allSettled(
-    starts.map(async ({ op, starting }) =>
-      awaitStart(host, starting.watch, op.component, emit, either).catch((error: unknown) => {
-        const isFirst = !either.aborted
-        failed.abort()
-        throw isFirst ? new FirstFailure(error) : error
-      }),
-    ),
-  )
+async function conclude(
+  run: PlanRun,
+  begun: readonly { readonly op: Op; readonly starting: Starting }[],
+  { running, failed }: Ended,
+): Promise<void> {
+  const { book } = run
   let failure: Error | undefined
-  for (const [index, { op, starting }] of starts.entries()) {
-    const result = results[index]
-    if (result?.status === 'fulfilled') {
+  for (const { op, starting } of begun) {
+    if (running.has(op.name)) {
       await book.keep(withStarted(book.ledger, op.name))
       await endOp(run, op, starting.changed ? 'done' : 'unchanged')
-    } else if (result?.reason instanceof FirstFailure) {
-      failure = await failOp(run, op, result.reason.cause)
+    } else if (failed?.unit === op.name) {
+      failure = await failOp(run, op, failed.error)
     } else {
       await endOp(run, op, 'interrupted')
     }
   }
-  signal.throwIfAborted()
   if (failure !== undefined) throw failure
-  for (const op of derived) await runOp(run, op, async () => perform(run, op))
-}
-
-/** A run that ends early does not wait for what it has begun. */
-export async function abandon(run: PlanRun, { starts }: Begun): Promise<void> {
-  for (const { op } of starts) await endOp(run, op, 'interrupted').catch(() => undefined)
-}
-
-class FirstFailure extends Error {
-  constructor(cause: unknown) {
-    super('a service has failed', { cause })
-  }
 }
 
 /** Written down as done before it is: the next agent finds a service that has seen all, which is itself. */
@@ -100,6 +120,12 @@ export async function restartUs(run: PlanRun, op: Op): Promise<void> {
     await run.host.systemd.restart(op.name)
     return 'done'
   })
+}
+
+function startOf({ plan }: PlanRun, op: Op): Pick<Start, 'action' | 'component'> {
+  const component = plan.components.find(({ name }) => name === op.component)
+  if (component === undefined) throw new Error(`the plan has no component ${op.component}`)
+  return { action: op.action === 'restart' ? 'restart' : 'start', component }
 }
 
 function serviceOf({ book }: Pick<PlanRun, 'book'>, op: Op): Thing<'service'> {

@@ -67,7 +67,8 @@ export const edgeContract: readonly EdgeCheck[] = [
       const root = (await edges.users.find('root')) ?? { uid: 0, gid: 0 }
       await files.write(`${layout.units}/${unit}`, Buffer.from(unitText), { ...root, mode: 0o644 })
       try {
-        await systemd.enable(unit)
+        await systemd.enable([unit])
+        await systemd.reload()
         deepEqual(await shown(), { load: 'loaded', active: 'inactive', enabled: true })
         const [missing, same] = await systemd.showAll(['hyperkube-missing.service', unit])
         deepEqual([missing?.load, same], ['not-found', await systemd.show(unit)])

@@ -1,7 +1,7 @@
-import { createHash, type Hash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Clock } from './clock.ts'
+import { hashFrom } from './file-hash.ts'
 import { type DownloadWish, type Fetch, isPassing, tooLarge, unreachable } from './fetch.ts'
 import { ask } from './http-answer.ts'
 import type { Place } from './place.ts'
@@ -46,7 +46,7 @@ async function attempt(file: FileHandle, { url, limit, progress, signal }: Downl
   try {
     const { from, total, body } = await ask(url, size, AbortSignal.any([signal, silence.signal]))
     if (from < size) await file.truncate(from)
-    const hash = await hashOf(file, from)
+    const hash = await hashFrom(file, from)
     let done = from
     if (total !== undefined && total > limit) throw tooLarge(url, limit)
     const pieces = inPieces(file)
@@ -80,46 +80,36 @@ async function attempt(file: FileHandle, { url, limit, progress, signal }: Downl
   }
 }
 
-/** Of what has come before. */
-async function hashOf(file: FileHandle, end: number): Promise<Hash> {
-  const hash = createHash('sha256')
-  const chunk = Buffer.alloc(1 << 20)
-  for (let at = 0; at < end;) {
-    const { bytesRead } = await file.read(chunk, 0, chunk.length, at)
-    hash.update(chunk.subarray(0, bytesRead))
-    at += bytesRead
-  }
-  return hash
-}
-
 interface Pieces {
   add(chunk: Uint8Array): Promise<void>
   flush(): Promise<void>
 }
 
-/** Chunks are so small that to write each by itself costs more than all the rest. */
+/**
+ * Chunks are so small that to write each by itself costs more than all the rest, so they are gathered in one buffer. Each
+ * is given back at once: kept for the collector, they would call it again and again to look at all else that we hold.
+ */
 function inPieces(file: FileHandle): Pieces {
-  let [chunks, size]: [Uint8Array[], number] = [[], 0]
+  const piece = Buffer.allocUnsafeSlow(pieceSize)
+  let filled = 0
   const flush = async (): Promise<void> => {
-    const all = chunks
-    ;[chunks, size] = [[], 0]
-    if (all.length > 0) await writeAll(file, all)
+    const end = filled
+    filled = 0
+    for (let at = 0; at < end;) at += (await file.write(piece, at, end - at)).bytesWritten
   }
   return {
     flush,
     async add(chunk) {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size >= pieceSize) await flush()
+      for (let taken = 0; taken < chunk.length;) {
+        const part = chunk.subarray(taken, taken + piece.length - filled)
+        piece.set(part, filled)
+        filled += part.length
+        taken += part.length
+        if (filled === piece.length) await flush()
+      }
+      if (chunk.buffer instanceof ArrayBuffer && chunk.length === chunk.buffer.byteLength) {
+        chunk.buffer.transfer(0)
+      }
     },
   }
-}
-
-async function writeAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
-  const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  const { bytesWritten } = await file.writev([...chunks])
-  if (bytesWritten === size) return
-  // A disk that is nearly full takes a part, and says why it takes no more when it is asked again.
-  const rest = Buffer.concat(chunks).subarray(bytesWritten)
-  for (let at = 0; at < rest.length;) at += (await file.write(rest, at)).bytesWritten
 }

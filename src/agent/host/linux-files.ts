@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto'
 import { constants, type BigIntStats, type Dirent } from 'node:fs'
 import { lstat, mkdir, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { hasCode } from '../../kit/errors.ts'
+import { hashFrom } from './file-hash.ts'
 import type { Access, FileFacts, Files } from './files.ts'
 import type { Place } from './place.ts'
 import { append, give, opened, publish, put, sync, syncTree, temporaryFor } from './synced.ts'
@@ -15,11 +14,7 @@ export function linuxFiles(place: Place): Files {
   return {
     stat: async (path) => missing(lstat(place(path), { bigint: true }).then(factsOf)),
     digest: async (path) =>
-      opened(place(path), O_RDONLY | O_NOFOLLOW, async (file) => {
-        const hash = createHash('sha256')
-        await pipeline(file.createReadStream({ autoClose: false, highWaterMark: 1 << 20 }), hash)
-        return hash.digest('hex')
-      }),
+      opened(place(path), O_RDONLY | O_NOFOLLOW, async (file) => (await hashFrom(file)).digest('hex')),
     read: async (path) =>
       missing(
         opened(place(path), O_RDONLY | O_NOFOLLOW, async (file) => file.readFile()),

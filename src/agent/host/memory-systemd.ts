@@ -69,11 +69,13 @@ export function memorySystemd(
     },
     show,
     showAll: async (names) => Promise.all(names.map(show)),
-    async enable(name) {
-      calls.push(`enable ${name}`)
-      await read()
-      known(name)
-      enabled.add(name)
+    async enable(names) {
+      calls.push(`enable ${names.join(' ')}`)
+      for (const name of names) {
+        if ((await files.stat(`${directory}/${name}`)) === undefined)
+          throw new Error(`Unit ${name} not found.`)
+        enabled.add(name)
+      }
     },
     async disable(name) {
       calls.push(`disable ${name}`)

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
+import { open } from 'node:fs/promises'
+import { hashFrom } from './file-hash.ts'
 
 /** The hyperkube that runs. */
 export interface Release {
@@ -19,9 +18,12 @@ export function runningRelease(version: string, executable = '/proc/self/exe'): 
     executable,
     pid: process.pid,
     async digest() {
-      const hash = createHash('sha256')
-      await pipeline(createReadStream(executable, { highWaterMark: 1 << 20 }), hash)
-      return hash.digest('hex')
+      const file = await open(executable)
+      try {
+        return (await hashFrom(file)).digest('hex')
+      } finally {
+        await file.close()
+      }
     },
   }
 }

@@ -32,7 +32,8 @@ export function systemctl(command: Command): Systemd {
       const { stdout } = await command([...show, ...units])
       return stdout.trim().split('\n\n').map(stateFrom)
     },
-    enable: async (unit) => ask('enable', '--quiet', unit),
+    // To read all units again costs more than all the rest, so that is asked for once and apart.
+    enable: async (units) => ask('enable', '--quiet', '--no-reload', ...units),
     disable: async (unit) => ask('disable', '--quiet', unit),
     start: async (unit) => ask('start', '--no-block', unit),
     restart: async (unit) => ask('restart', '--no-block', unit),

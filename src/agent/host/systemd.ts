@@ -29,8 +29,8 @@ export interface Systemd {
   show(unit: string): Promise<UnitState>
   /** In the order of the units; a question for all costs as much as for one. */
   showAll(units: readonly string[]): Promise<readonly UnitState[]>
-  /** Reads all units again, too. */
-  enable(unit: string): Promise<void>
+  /** For the next start of the host; that of a unit which was not read yet, too. */
+  enable(units: readonly string[]): Promise<void>
   disable(unit: string): Promise<void>
   start(unit: string): Promise<void>
   restart(unit: string): Promise<void>

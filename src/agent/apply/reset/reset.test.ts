@@ -133,7 +133,7 @@ test('an agent that never got a plan goes too, and ends itself last', async () =
     await mkdir(host.place(directory), { recursive: true })
   await writeFile(host.place(`/etc/systemd/system/${unit}`), '')
   await host.systemd.reload()
-  await host.systemd.enable(unit)
+  await host.systemd.enable([unit])
   await host.systemd.start(unit)
   const { pid } = await host.systemd.show(unit)
   const { farewell } = await resetHost({ ...host, release: { ...host.release, pid } })

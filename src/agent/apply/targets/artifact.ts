@@ -77,7 +77,7 @@ async function install(wish: PlannedArtifact, sha256: string, work: Work): Promi
   await files.makeDirectory(unready, root)
   const fetched = await fill(unready, wish, work)
   await normalize(host, unready)
-  const content = await hashFiles(files, unready)
+  const content = await hashFiles(files, unready, knownDigests(wish))
   const manifest = Buffer.from(manifestText(sha256, content))
   await files.write(join(unready, manifestName), manifest, { ...root, mode: 0o644 })
   const all = [await hashFile(files, unready, manifestName), ...content]
@@ -89,6 +89,12 @@ async function install(wish: PlannedArtifact, sha256: string, work: Work): Promi
   await files.removeTree(former)
   if (fetched !== undefined) await files.remove(fetched)
   return all
+}
+
+/** What was downloaded to be used as it is was hashed while it came. */
+function knownDigests(wish: PlannedArtifact): ReadonlyMap<string, string> {
+  if (wish.from !== 'url' || wish.unpack.kind === 'archive') return new Map()
+  return new Map([[wish.unpack.as, wish.sha256]])
 }
 
 /** Answers with what is of no more use afterwards. */
