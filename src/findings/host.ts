@@ -4,7 +4,7 @@ export const host: Entries = {
   HOST_NO_FACTS: {
     summary: 'Nothing is known of a host: it has not answered.',
     meaning:
-      'A worker is left out until it answers, which is a warning. Without a control plane or a member of etcd nothing fits together, and the plan stops.',
+      'A worker, and a control plane or a member of etcd while more than half of them answer, is left as it is until it answers, which is a warning. When fewer do, or when the others would not know its address, the plan stops.',
     remedy:
       'Type the ssh command of the hint: what it says is what is in the way. Then the same command again.',
   },
@@ -21,7 +21,7 @@ export const host: Entries = {
   HOST_NO_ADDRESS: {
     summary: 'It is not known under which address the other hosts find this one.',
     meaning:
-      'The host has no default route, its interface has no IPv4 address, or the address leads every host to itself.',
+      'The host has no default route, its interface has no IPv4 address, or the address leads every host to itself. A control plane that does not answer cannot say it, so that cluster.yml must.',
     remedy: 'Set `internalAddress` of the host; on the host `ip -br address` shows what there is.',
   },
   HOST_ADDRESS_NOT_THERE: {

@@ -1,6 +1,13 @@
 import type { Entries } from './entry.ts'
 
 export const plan: Entries = {
+  PLAN_NO_QUORUM: {
+    summary: 'Too many control planes, or members of etcd, do not answer.',
+    meaning:
+      'Of the members of etcd more than half must be well, or it takes no writes; of the control planes more than half must agree on who may change the cluster. Of three one may be away, of one or two none. Nothing was done.',
+    remedy:
+      'Bring the hosts of the message back (`ping`, their consoles), one by one until more than half answer; then `hyperkube up`.',
+  },
   PLAN_FILE_MISSING: {
     summary: 'cluster.yml names a file that is not beside it.',
     meaning: 'Mostly it was never committed, or the command runs in another directory.',

@@ -11,8 +11,8 @@ export const rollout: Entries = {
   ROLLOUT_CONTROL_PLANE_UNREACHABLE: {
     summary: 'A control plane, or a member of etcd, does not answer.',
     meaning:
-      'As a warning: the cluster bears it, and the host stays as it is. As an error: the change cannot be made safely without it.',
-    remedy: 'Look why it is away (`ping`, its console), bring it back, and try again.',
+      'As a warning: the cluster bears it, the others are changed, and it gets its share when it answers. As an error: the change cannot be made safely without it.',
+    remedy: 'Look why it is away (`ping`, its console), bring it back, and run the same command again.',
   },
   ROLLOUT_API_AWAY: {
     summary: 'The API will be away for moments during this change.',

@@ -29,7 +29,7 @@ const wish: Wish = {
   attachments: new Map(),
   version: () => '0.1.0',
 }
-const { plans } = planFrom(wish, planInput(cluster).facts)
+const { plans } = planFrom(wish, planInput(cluster).facts, [])
 const noPods = { put: async () => undefined, look: async () => new Map(), remove: async () => undefined }
 const prepare = step({ hosts: ['cp1', 'w1'], stage: 'prepare' })
 const etcd = step({ hosts: ['cp1'], stage: 'etcd', after: [{ kind: 'etcd-healthy', members: ['cp1'] }] })

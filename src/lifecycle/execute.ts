@@ -1,9 +1,8 @@
 import type { Claim } from '../contract/request.ts'
-import type { Stage } from '../contract/stage.ts'
 import { settleAll } from '../kit/settle.ts'
 import { addressAt } from '../spec/cidr.ts'
 import { describeStep } from '../rollout/describe.ts'
-import type { Step } from '../rollout/step.ts'
+import { isEarly, type Step } from '../rollout/step.ts'
 import { list } from '../rollout/words.ts'
 import { applyThrough } from './apply.ts'
 import { type Certificates, certify } from './certificates.ts'
@@ -72,7 +71,7 @@ function turnsOf(
     },
   })
   // A run that was cut may have left an API without them, so they are looked at in any case, once it answers.
-  const answering = steps.findLastIndex(({ stages }) => stages.some((stage) => early.has(stage))) + 1
+  const answering = steps.findLastIndex(({ stages }) => stages.some(isEarly)) + 1
   const hosts = touched.map(({ host }) => host)
   const sign = turn('certificates', `certificates for ${list(hosts)}`, hosts, async () => {
     certificates = await certify(wish.identity, touched, sessions, claim, now())
@@ -101,7 +100,7 @@ function plansToVerify(
   inside: Proposal['inside'],
 ): Proposal['plans'] {
   const visited = new Set([
-    ...steps.filter(({ stages }) => stages.some((stage) => !early.has(stage))).flatMap(({ hosts }) => hosts),
+    ...steps.filter(({ stages }) => stages.some((stage) => !isEarly(stage))).flatMap(({ hosts }) => hosts),
     ...inside.flatMap((change) => (change.kind === 'trial' ? [change.host] : [])),
   ])
   return plans.filter(
@@ -114,8 +113,6 @@ function apiService({ cluster }: Wish): { address: string; port: number } {
   const [services = ''] = cluster.spec.network.services
   return { address: addressAt(services, 1), port: 443 }
 }
-
-const early: ReadonlySet<Stage> = new Set(['prepare', 'etcd', 'api'])
 
 /** Takes the hosts of a step through its stage, side by side. */
 async function take(

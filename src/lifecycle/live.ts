@@ -1,6 +1,7 @@
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
 import type { Live } from '../rollout/input.ts'
+import type { Place } from './places.ts'
 
 /** A member of etcd as the members themselves know it. */
 export interface KnownMember {
@@ -8,24 +9,41 @@ export interface KnownMember {
   readonly learner: boolean
 }
 
+/** All that was seen of a cluster. */
+export interface Seen {
+  readonly plans: readonly NodePlan[]
+  /** What is to be done, by name of host. */
+  readonly ops: ReadonlyMap<string, readonly Op[]>
+  /** Of all hosts, also of those that have no plan because they do not answer. */
+  readonly places: readonly Place[]
+  readonly members: readonly KnownMember[]
+  /** Names of nodes that the API knows; none when it does not answer. */
+  readonly nodes: readonly string[]
+}
+
 /**
  * Which hosts are part of the cluster already. Of etcd only its own members can say: one that was never started may be
- * one of them, and one that is there may have been taken out. Of the rest the services that hosts have say it.
+ * one of them, and one that is there may have been taken out. Of the rest the services that hosts have say it; of a host
+ * that does not answer, its node: a kubelet comes last, when everything else is there.
  */
-export function liveOf(
-  plans: readonly NodePlan[],
-  ops: ReadonlyMap<string, readonly Op[]>,
-  members: readonly KnownMember[],
-): Live {
+export function liveOf({ plans, ops, places, members, nodes }: Seen): Live {
+  const planned = new Set(plans.map(({ host }) => host))
+  const absent = places.filter(({ host }) => !planned.has(host))
+  const known = new Set(nodes)
+  const registered = absent.filter(({ node }) => node !== undefined && known.has(node))
   const having = (service: string): string[] =>
-    plans.filter((plan) => has(plan, ops.get(plan.host), service)).map(({ host }) => host)
+    namesOf(plans.filter((plan) => has(plan, ops.get(plan.host), service)))
   const voting = new Set(members.filter(({ learner }) => !learner).flatMap(({ peerUrls }) => peerUrls))
   return {
-    etcd: plans.filter(({ address }) => voting.has(`https://${address}:2380`)).map(({ host }) => host),
+    etcd: namesOf([...plans, ...absent].filter(({ address }) => voting.has(`https://${address}:2380`))),
     etcdThere: having('etcd.service'),
-    controlPlanes: having('kube-apiserver.service'),
-    nodes: having('kubelet.service'),
+    controlPlanes: [...having('kube-apiserver.service'), ...namesOf(registered.filter(({ api }) => api))],
+    nodes: [...having('kubelet.service'), ...namesOf(registered)],
   }
+}
+
+function namesOf(hosts: readonly { readonly host: string }[]): string[] {
+  return hosts.map(({ host }) => host)
 }
 
 /** It is in the plan, and was put there before. */

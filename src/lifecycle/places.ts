@@ -1,5 +1,6 @@
 import type { NodePlan } from '../contract/node-plan.ts'
 import { internalAddress } from '../plan/topology.ts'
+import type { Roles } from '../rollout/input.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { etcdHosts } from '../spec/etcd-hosts.ts'
 
@@ -30,4 +31,14 @@ export function placesIn(cluster: Cluster): Place[] {
     api: host.roles.includes('control-plane'),
     node: host.roles.some((role) => role !== 'etcd') ? (host.nodeName ?? host.name) : undefined,
   }))
+}
+
+/** What the hosts of a cluster shall be, by name, for the order across those that have no plan. */
+export function rolesIn(cluster: Cluster): ReadonlyMap<string, Roles> {
+  return new Map(
+    placesIn(cluster).map(({ host, etcd, api, node }) => [
+      host,
+      { member: etcd, controlPlane: api, node: node !== undefined },
+    ]),
+  )
 }

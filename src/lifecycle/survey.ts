@@ -17,6 +17,7 @@ import type { Answer } from './agent-link.ts'
 import { type InsideChange, nodeChanges, trialChanges } from './inside/changes.ts'
 import type { Node } from './inside/node.ts'
 import { liveOf } from './live.ts'
+import { placesIn, rolesIn } from './places.ts'
 import { freshHosts } from './peers/fresh.ts'
 import { peersOf } from './peers/peer.ts'
 import { preflight } from './preflight.ts'
@@ -60,9 +61,9 @@ export function secretsOf({ identity, cluster }: Wish): ReadonlyMap<string, Secr
   return secretFiles(identity, logins(cluster))
 }
 
-export function planFrom(wish: Wish, facts: ReadonlyMap<string, Facts>): Planned {
+export function planFrom(wish: Wish, facts: ReadonlyMap<string, Facts>, ignored: readonly string[]): Planned {
   const { cluster, lock, identity, attachments, version } = wish
-  return planCluster({
+  const input = {
     cluster,
     release: catalogFor(cluster.spec.kubernetes),
     lock,
@@ -70,7 +71,14 @@ export function planFrom(wish: Wish, facts: ReadonlyMap<string, Facts>): Planned
     facts,
     attachments,
     version,
-  })
+  }
+  return planCluster(input, ignored)
+}
+
+/** What the order across hosts forbids would cost the cluster, so it cannot be overlooked; anything else can. */
+export function unlessIgnored(ignored: readonly string[]): (finding: Finding) => boolean {
+  return ({ code, severity }) =>
+    !ignored.includes(code) || (severity === 'error' && code.startsWith('ROLLOUT_'))
 }
 
 export interface SurveyOptions {
@@ -92,10 +100,8 @@ export async function survey(
   { ignored, limit, texts = false }: SurveyOptions,
 ): Promise<Proposal> {
   const facts = await factsOf(sessions)
-  const planned = planFrom(wish, facts)
-  const findings = planned.findings.filter(({ code }) => !ignored.includes(code))
+  const { plans, findings } = planFrom(wish, facts, ignored)
   if (hasErrors(findings)) return { findings, plans: [], ops: new Map(), steps: [], inside: [] }
-  const { plans } = planned
   using around = await look(plans)
   const [found, members, seen] = await Promise.all([
     diffsOf(plans, sessions, texts),
@@ -113,15 +119,19 @@ export async function survey(
   const rolled = rollout({
     plans,
     ops,
-    live: liveOf(plans, new Map([...found].map(([host, { ops: own }]) => [host, own])), members),
+    live: liveOf({
+      plans,
+      ops: new Map([...found].map(([host, { ops: own }]) => [host, own])),
+      places: placesIn(cluster),
+      members,
+      nodes: (seen?.nodes ?? []).map(({ metadata }) => metadata.name),
+    }),
     unreachable: cluster.spec.hosts.map(({ name }) => name).filter((name) => !sessions.has(name)),
+    wished: rolesIn(cluster),
     maxUnavailable: cluster.spec.rollout.maxUnavailable,
     kubeletBefore: kubeletsOf(plans, seen?.nodes ?? []),
   })
-  const all = [
-    ...findings,
-    ...[...among, ...drift, ...rolled.findings].filter(({ code }) => !ignored.includes(code)),
-  ]
+  const all = [...findings, ...[...among, ...drift, ...rolled.findings].filter(unlessIgnored(ignored))]
   const failed = hasErrors(all)
   const inside =
     failed || seen === undefined

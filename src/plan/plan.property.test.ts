@@ -1,4 +1,4 @@
-import { assert, constant, pre, property, record, shuffledSubarray } from 'fast-check'
+import { assert, constant, nat, pre, property, record, shuffledSubarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ComponentPlan } from '../contract/component-plan.ts'
 import { hasErrors } from '../contract/finding.ts'
@@ -65,6 +65,20 @@ describe('a plan', () => {
           ),
         ).plans
         expect(JSON.stringify(after)).toBe(JSON.stringify(before))
+      }),
+    )
+  })
+
+  test('of a host is not changed by a byte when another one does not answer', () => {
+    assert(
+      property(inputs, nat(), (input, turn) => {
+        const { hosts } = input.cluster.spec
+        const gone = hosts[turn % hosts.length]?.name ?? ''
+        const facts = new Map([...input.facts].filter(([name]) => name !== gone))
+        const { plans, findings } = planCluster({ ...input, facts })
+        pre(!hasErrors(findings))
+        const others = planCluster(input).plans.filter(({ host }) => host !== gone)
+        expect(JSON.stringify(plans)).toBe(JSON.stringify(others))
       }),
     )
   })

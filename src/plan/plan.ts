@@ -17,13 +17,25 @@ export interface Planned {
   readonly findings: readonly Finding[]
 }
 
+/** Without these nothing can be planned, whatever somebody is ready to overlook. */
+const indispensable: ReadonlySet<string> = new Set([
+  'HOST_NO_FACTS',
+  'HOST_NO_ADDRESS',
+  'HOST_NO_INTERFACE',
+  'HOST_OTHER_OS',
+  'PLAN_FILE_MISSING',
+  'PLAN_NO_QUORUM',
+])
+
 /**
  * What shall be on each host. The same input gives the same bytes, whatever the order of hosts in the file; nothing is
- * read but the input, and no secret is in it.
+ * read but the input, and no secret is in it. Findings of `ignored` codes are left out, and keep nobody from planning.
  */
-export function planCluster(input: PlanInput): Planned {
+export function planCluster(input: PlanInput, ignored: readonly string[] = []): Planned {
   const topology = topologyOf(input.cluster, input.facts)
-  const findings = inputFindings(input, topology)
+  const findings = inputFindings(input, topology).filter(
+    ({ code, severity }) => !ignored.includes(code) || (severity === 'error' && indispensable.has(code)),
+  )
   if (hasErrors(findings)) return { plans: [], findings }
   const shared = sharedOf(input.lock)
   const hosts = input.cluster.spec.hosts.toSorted((a, b) => (a.name < b.name ? -1 : 1))

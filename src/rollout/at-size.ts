@@ -17,6 +17,7 @@ function measure(count: number): object {
     ops,
     live: nothing,
     unreachable: [],
+    wished: new Map(),
     maxUnavailable: '10%',
     kubeletBefore: new Map(),
   })

@@ -1,4 +1,5 @@
 import type { Finding } from '../contract/finding.ts'
+import { isAsleep, leaveOut, takeOut } from './etcd-findings.ts'
 import { bearsLoss } from './quorum.ts'
 import { type Host, isDisturbed, isTouched, namesOf } from './host.ts'
 import { joiningMembers, type Scene } from './scene.ts'
@@ -21,25 +22,20 @@ function isNeeded({ member, controlPlane, live }: Host): boolean {
 function awayFindings(scene: Scene, host: Host): Finding[] {
   const { name, member, live } = host
   // Has been said, of etcd as a whole.
-  if (scene.birth.etcd && member) return []
+  if (scene.birth.etcd && member && !isAsleep(scene)) return []
+  const about = { code: 'ROLLOUT_CONTROL_PLANE_UNREACHABLE', host: name }
   const reason = refusal(scene, host)
-  return [
-    {
-      code: 'ROLLOUT_CONTROL_PLANE_UNREACHABLE',
-      severity: reason === undefined ? 'warning' : 'error',
-      message: `does not answer, and ${reason ?? 'stays as it is'}`,
-      hint:
-        reason === undefined && !live.member && !live.controlPlane
-          ? 'when it answers: hyperkube up'
-          : `bring it back, or take it out: hyperkube node remove ${name}`,
-      host: name,
-    },
-  ]
+  if (reason === undefined) {
+    const message = 'left behind, and the others go on'
+    return [{ ...about, severity: 'warning', message, hint: 'when it answers: hyperkube up' }]
+  }
+  const hint = live.member || live.controlPlane ? takeOut(name) : leaveOut(name)
+  return [{ ...about, severity: 'error', message: `does not answer, and ${reason}`, hint }]
 }
 
 /** Why nothing can be done without a host, if so. */
 function refusal(scene: Scene, { controlPlane, live }: Host): string | undefined {
-  if (scene.birth.controlPlanes && controlPlane) return 'a cluster begins with all of its control planes'
+  if (scene.birth.controlPlanes && controlPlane) return 'a cluster is founded with all of its control planes'
   if (!live.controlPlane) return undefined
   const restarts = scene.answering.some((host) => host.live.controlPlane && isDisturbed(host, 'api'))
   if (restarts && servers(scene).length < 2) return 'the last API server that does would have to restart'

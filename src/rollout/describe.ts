@@ -4,7 +4,7 @@ import { list } from './words.ts'
 
 /** A step in one line, for people. */
 export function describeStep({ hosts, stages, before, drain }: Step): string {
-  const what = stages.map((stage) => names[stage]).join(' and ')
+  const what = list(stages.map((stage) => names[stage]))
   const where = hosts.length > 3 ? `${hosts.length} hosts (${list(hosts)})` : list(hosts)
   return [
     `${what} on ${where}`,

@@ -9,19 +9,23 @@ export function etcdFindings(scene: Scene): Finding[] {
   return scene.birth.etcd ? birthFindings(scene) : liveFindings(scene)
 }
 
-function birthFindings({ hosts, birth, silent }: Scene): Finding[] {
-  const members = hosts.filter(({ member }) => member)
-  // They are the cluster's own, and only have to be started.
-  if (silent.length >= quorum(members.length)) return []
+/** Whether members that were born before only have to be started: they are enough, also without those that are away. */
+export function isAsleep({ hosts, silent }: Scene): boolean {
+  return silent.length >= quorum(hosts.filter(({ member }) => member).length)
+}
+
+function birthFindings(scene: Scene): Finding[] {
+  const { hosts, birth } = scene
+  if (isAsleep(scene)) return []
   if (!birth.controlPlanes || !birth.nodes) {
     const message =
       'the cluster has hosts, but no member of its etcd is known; a new etcd would know nothing of it'
     return [refused(message, 'hyperkube etcd restore')]
   }
-  return members
-    .filter(({ answers }) => !answers)
+  return hosts
+    .filter(({ member, answers }) => member && !answers)
     .map(({ name }) => ({
-      ...refused('does not answer, and etcd begins with all of its members', takeOut(name)),
+      ...refused('does not answer, and a cluster is founded with all members of its etcd', leaveOut(name)),
       host: name,
     }))
 }
@@ -52,6 +56,11 @@ function refused(message: string, hint: string): Finding {
   return { code: 'ROLLOUT_QUORUM', severity: 'error', message, hint }
 }
 
-function takeOut(host: string): string {
-  return `bring it back, or take it out: hyperkube node remove ${host}`
+/** Of a host that is not part of the cluster yet. */
+export function leaveOut(host: string): string {
+  return `bring it back, or take ${host} out of cluster.yml; then: hyperkube up`
+}
+
+export function takeOut(host: string): string {
+  return `bring it back, then: hyperkube up; if it is lost for good: hyperkube node remove ${host}`
 }

@@ -71,6 +71,7 @@ export function inputOf(wish: Pick<RolloutInput, 'plans' | 'ops'> & Partial<Roll
   return {
     live: nothing,
     unreachable: [],
+    wished: new Map(),
     maxUnavailable: '10%',
     kubeletBefore: new Map(),
     ...wish,

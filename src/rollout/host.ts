@@ -1,14 +1,7 @@
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
 import type { Stage } from '../contract/stage.ts'
-import type { RolloutInput } from './input.ts'
-
-interface Roles {
-  /** Of etcd. */
-  readonly member: boolean
-  readonly controlPlane: boolean
-  readonly node: boolean
-}
+import type { Roles, RolloutInput } from './input.ts'
 
 /** A host as far as the order across hosts is concerned. */
 export interface Host extends Roles {
@@ -71,7 +64,7 @@ export function hostOf(name: string, plan: NodePlan | undefined, sets: Sets, inp
   return {
     name,
     answers,
-    ...(plan === undefined ? rolesWithoutPlan(live) : rolesOf(plan)),
+    ...(plan === undefined ? (input.wished.get(name) ?? rolesWithoutPlan(live)) : rolesOf(plan)),
     live,
     touched,
     disturbed: new Set(ops.filter(disturbs).map(({ stage }) => stage)),

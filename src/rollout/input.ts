@@ -12,13 +12,23 @@ export interface Live {
   readonly nodes: readonly string[]
 }
 
+/** What a host is, or shall be. */
+export interface Roles {
+  /** Of etcd. */
+  readonly member: boolean
+  readonly controlPlane: boolean
+  readonly node: boolean
+}
+
 export interface RolloutInput {
   readonly plans: readonly NodePlan[]
   /** What is to be done, by name of host. */
   readonly ops: ReadonlyMap<string, readonly Op[]>
   readonly live: Live
-  /** Hosts that do not answer. One that has no plan and is not live counts as a worker. */
+  /** Hosts that do not answer. They need no plan. */
   readonly unreachable: readonly string[]
+  /** What hosts without a plan shall be, by name. One that is not in it is what it is now, or else a worker. */
+  readonly wished: ReadonlyMap<string, Roles>
   /** How many workers may be away at once, as cluster.yml says it: 3, or 10%. */
   readonly maxUnavailable: number | string
   /** The version of the kubelet that runs now, by name of host. */

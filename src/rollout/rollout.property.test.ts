@@ -14,7 +14,7 @@ import { hasErrors } from '../contract/finding.ts'
 import type { Op } from '../contract/op.ts'
 import { compareStages, type Stage, stages } from '../contract/stage.ts'
 import { changes, hostPlan, inputOf, liveOf, nothing, type Role, stagesOf } from './fixtures.ts'
-import type { RolloutInput } from './input.ts'
+import type { Roles, RolloutInput } from './input.ts'
 import { maxUnavailable } from './max-unavailable.ts'
 import { quorum } from './quorum.ts'
 import { rollout } from './rollout.ts'
@@ -24,6 +24,8 @@ import type { Step } from './step.ts'
 const fate = record({
   fresh: constantFrom(false, false, false, true),
   silent: constantFrom(...Array.from({ length: 12 }, (_, index) => index === 0)),
+  /** Whether it has a plan though it is silent. */
+  planned: constantFrom(false, true),
   kubelet: constantFrom('1.36.4', '1.37.0', '1.37.1'),
   work: array(constantFrom('none', 'quiet', 'loud'), { minLength: stages.length, maxLength: stages.length }),
 })
@@ -47,17 +49,19 @@ const inputs: Arbitrary<RolloutInput> = record({
     const one = fates[index]
     return one === undefined ? [] : [{ name, roles, ...one }]
   })
-  const plans = hosts.map(({ name, roles }) => hostPlan(name, roles))
+  const all = hosts.map(({ name, roles }) => hostPlan(name, roles))
   const ops = new Map(
     hosts.map(({ name, roles, silent, work }) => [name, silent ? [] : workOf(roles, work)] as const),
   )
   // The first of each kind is never new: without any the cluster would not run.
-  const old = plans.filter(({ host }, index) => host.endsWith('1') || fates[index]?.fresh !== true)
+  const old = all.filter(({ host }, index) => host.endsWith('1') || fates[index]?.fresh !== true)
+  const absent = hosts.filter(({ silent, planned }) => silent && !planned)
   return inputOf({
-    plans,
+    plans: all.filter(({ host }) => !absent.some(({ name }) => name === host)),
     ops,
     live: birth ? nothing : liveOf(old),
     unreachable: hosts.filter(({ silent }) => silent).map(({ name }) => name),
+    wished: new Map(absent.map(({ name, roles }) => [name, wishOf(roles)])),
     maxUnavailable: most,
     kubeletBefore: new Map(hosts.map(({ name, kubelet }) => [name, kubelet])),
     etcdLeader: `cp${leader}`,
@@ -66,6 +70,14 @@ const inputs: Arbitrary<RolloutInput> = record({
 
 function names(prefix: string, count: number, roles: Role[]): [string, Role[]][] {
   return Array.from({ length: count }, (_, index) => [`${prefix}${index + 1}`, roles])
+}
+
+function wishOf(roles: readonly Role[]): Roles {
+  return {
+    member: roles.includes('etcd'),
+    controlPlane: roles.includes('control-plane'),
+    node: roles.some((role) => role !== 'etcd'),
+  }
 }
 
 function workOf(roles: readonly Role[], work: readonly string[]): Op[] {
@@ -238,6 +250,7 @@ function turned(input: RolloutInput, turn: number): RolloutInput {
     ops: new Map(turnedList([...input.ops])),
     live: { etcd: turnedList(etcd), controlPlanes: turnedList(controlPlanes), nodes: turnedList(nodes) },
     unreachable: turnedList(input.unreachable),
+    wished: new Map(turnedList([...input.wished])),
     kubeletBefore: new Map(turnedList([...input.kubeletBefore])),
   }
 }

@@ -15,20 +15,17 @@ function gated({ id, before, after }: Step): string[] {
 const plans = planned(3)
 const live = liveOf(plans)
 
-test('a cluster comes into being stage by stage, all hosts side by side', () => {
+test('a cluster comes into being with all hosts side by side, and waits together only for downloads and for the API', () => {
   const { steps, findings, skipped } = rollout(inputOf({ plans, ops: everywhere(plans, false) }))
   expect(steps.flatMap(gated)).toEqual([
     '= prepare/cp1+5',
-    '= etcd/cp1+2',
-    'etcd is well on cp1, cp2 and cp3',
     '= api/cp1+2',
+    'etcd is well on cp1, cp2 and cp3',
     'the API servers of cp1, cp2 and cp3 are ready',
-    '= controllers/cp1+2',
+    '= network/cp1+5',
     'the controllers of cp1 are ready',
     'the controllers of cp2 are ready',
     'the controllers of cp3 are ready',
-    '= node/cp1+5',
-    '= network/cp1+5',
     'the network of cp1, cp2 and 4 more is up',
     'nodes cp1, cp2 and 4 more are ready',
   ])
@@ -181,7 +178,6 @@ test('a host that clears away what it once had needs no turn', () => {
   const mixed = [...plans, hostPlan('e1', ['worker'])]
   const ops = new Map([['e1', [opOf('etcd', 'stop'), opOf('api', 'stop')]]])
   expect(rollout(inputOf({ plans: mixed, live: liveOf(mixed), ops })).steps.map(text)).toEqual([
-    'etcd/leftovers',
     'api/leftovers',
   ])
 })
@@ -194,5 +190,5 @@ test('at birth nobody waits for nodes that have no network of ours', () => {
     ),
   }))
   const { steps } = rollout(inputOf({ plans: bare, ops: everywhere(bare, false) }))
-  expect(steps.at(-1)?.after.map(({ kind }) => kind)).toEqual(['network-ready'])
+  expect(steps.at(-1)?.after.map(({ kind }) => kind)).not.toContain('nodes-ready')
 })

@@ -5,6 +5,7 @@ import { etcdFindings } from './etcd-findings.ts'
 import { etcdSteps } from './etcd-steps.ts'
 import type { RolloutInput } from './input.ts'
 import { leftoverSteps } from './leftovers.ts'
+import { merged } from './merge.ts'
 import { nodeSteps } from './node-steps.ts'
 import { isTouched, namesOf } from './host.ts'
 import { type Scene, sceneOf } from './scene.ts'
@@ -30,7 +31,10 @@ export interface Rollout {
 export function rollout(input: RolloutInput): Rollout {
   const scene = sceneOf(input)
   const findings = [...etcdFindings(scene), ...controlPlaneFindings(scene), ...workerFindings(scene)]
-  if (hasErrors(findings)) return { steps: [], skipped: [], findings }
+  if (hasErrors(findings)) {
+    // Nothing is done, so nobody is left behind by it either.
+    return { steps: [], skipped: [], findings: findings.filter(({ severity }) => severity === 'error') }
+  }
   const skipped = scene.hosts
     .filter(({ answers }) => !answers)
     .map(({ name }) => ({ host: name, reason: 'does not answer' }))
@@ -39,7 +43,7 @@ export function rollout(input: RolloutInput): Rollout {
 
 /** All API servers before any kubelet: a kubelet must not be newer than the server it talks to. */
 function stepsOf(scene: Scene): Step[] {
-  return [
+  return merged([
     ...preparation(scene),
     ...etcdSteps(scene),
     ...leftoverSteps(scene, 'etcd'),
@@ -49,7 +53,7 @@ function stepsOf(scene: Scene): Step[] {
     ...leftoverSteps(scene, 'controllers'),
     ...nodeSteps(scene),
     ...leftoverSteps(scene, 'node', 'network'),
-  ]
+  ])
 }
 
 /** What is prepared restarts nothing of the cluster, so all hosts do it at once, however long their downloads take. */

@@ -30,6 +30,13 @@ export interface Step {
   readonly disruptive: boolean
 }
 
+const early: ReadonlySet<Stage> = new Set(['prepare', 'etcd', 'api'])
+
+/** Whether there need be no API yet that answers. */
+export function isEarly(stage: Stage): boolean {
+  return early.has(stage)
+}
+
 type Wish = Pick<Step, 'hosts' | 'stage'> & Partial<Step>
 
 /** A step, of which only what there is needs to be said. */

@@ -16,6 +16,11 @@ function without(unreachable: string[], wish: Partial<RolloutInput> = {}): Rollo
   return rollout(inputOf({ plans, live, ops: everywhere(plans, true), unreachable, ...wish }))
 }
 
+/** What hosts without a plan shall be: control planes with a member of etcd. */
+function server(...names: readonly string[]): RolloutInput['wished'] {
+  return new Map(names.map((name) => [name, { member: true, controlPlane: true, node: true }]))
+}
+
 const onAll = (...stages: Parameters<typeof changes>[1][]): RolloutInput['ops'] =>
   new Map(plans.map(({ host }) => [host, changes(true, ...stages)]))
 
@@ -68,6 +73,35 @@ test('at birth workers may be away, members of etcd may not', () => {
   expect(codes(without(['cp2'], birth))).toEqual(['error ROLLOUT_QUORUM cp2'])
 })
 
+test('at birth a member of etcd may not be away either where it has no plan', () => {
+  const known = plans.filter(({ host }) => host !== 'cp3')
+  const birth = { plans: known, live: liveOf([]), ops: everywhere(known, false), wished: server('cp3') }
+  const result = without(['cp3'], birth)
+  expect(codes(result)).toEqual(['error ROLLOUT_QUORUM cp3'])
+  expect(result.steps).toEqual([])
+  expect(result.findings[0]).toMatchObject({
+    message: 'does not answer, and a cluster is founded with all members of its etcd',
+    hint: 'bring it back, or take cp3 out of cluster.yml; then: hyperkube up',
+  })
+})
+
+test('members that only have to be started need not wait for one that is away', () => {
+  const known = plans.filter(({ host }) => host !== 'cp3')
+  const asleep = { ...liveOf(known), etcd: [], etcdThere: ['cp1', 'cp2'] }
+  const result = without(['cp3'], { plans: known, live: asleep, wished: server('cp3'), ops: new Map() })
+  expect(codes(result)).toEqual(['warning ROLLOUT_CONTROL_PLANE_UNREACHABLE cp3'])
+  expect(result.steps.map(({ id, hosts }) => [id, hosts])).toEqual([['etcd/cp1+1', ['cp1', 'cp2']]])
+})
+
+test('one member alone does not become a cluster of its own while the others are away', () => {
+  const known = plans.filter(({ host }) => !['cp2', 'cp3'].includes(host))
+  const asleep = { ...liveOf(known), etcd: [], etcdThere: ['cp1'] }
+  const wished = server('cp2', 'cp3')
+  const result = without(['cp2', 'cp3'], { plans: known, live: asleep, wished, ops: new Map() })
+  expect(codes(result)).toContain('error ROLLOUT_QUORUM')
+  expect(result.steps).toEqual([])
+})
+
 test('at birth control planes may not be away', () => {
   const apart = [
     hostPlan('e1', ['etcd']),
@@ -89,6 +123,29 @@ test('no restart of etcd where a member of three is away', () => {
   expect(result.findings[0]?.message).toBe(
     'cp3 does not answer: a restart of etcd would leave 1 of 3 members, and 2 are needed',
   )
+})
+
+test('the others are changed one at a time while a control plane without a plan is away, and it is left behind', () => {
+  const known = plans.filter(({ host }) => host !== 'cp3')
+  const restarts = changes(true, 'api', 'controllers', 'node')
+  const ops = new Map(['cp1', 'cp2'].map((name) => [name, restarts]))
+  const result = without(['cp3'], { plans: known, wished: server('cp3'), ops })
+  expect(result.findings).toEqual([
+    {
+      code: 'ROLLOUT_CONTROL_PLANE_UNREACHABLE',
+      severity: 'warning',
+      message: 'left behind, and the others go on',
+      hint: 'when it answers: hyperkube up',
+      host: 'cp3',
+    },
+  ])
+  expect(result.skipped.map(({ host }) => host)).toEqual(['cp3'])
+  const servers = result.steps.filter(({ stage }) => stage === 'api')
+  expect(servers.map(({ hosts, before }) => [hosts, before])).toEqual([
+    [['cp1'], [{ kind: 'api-ready', hosts: ['cp2'] }]],
+    [['cp2'], [{ kind: 'api-ready', hosts: ['cp1'] }]],
+  ])
+  expect(result.steps.flatMap(({ hosts }) => hosts)).not.toContain('cp3')
 })
 
 test('a control plane may be away where the change needs it for nothing', () => {

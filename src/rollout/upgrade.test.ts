@@ -56,11 +56,8 @@ function change(before: readonly NodePlan[], after: readonly NodePlan[]): string
 test('a cluster from nothing', () => {
   expect(change([], plansOf('1.36.4'))).toEqual([
     'preparation on 5 hosts (cp1, cp2 and 3 more)',
-    'etcd on cp1, cp2 and cp3',
-    'API server on cp1, cp2 and cp3',
-    'controllers on cp1, cp2 and cp3',
-    'kubelet on 5 hosts (cp1, cp2 and 3 more)',
-    'network on 5 hosts (cp1, cp2 and 3 more)',
+    'etcd and API server on cp1, cp2 and cp3',
+    'controllers, kubelet and network on 5 hosts (cp1, cp2 and 3 more)',
   ])
 })
 

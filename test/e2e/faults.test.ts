@@ -20,7 +20,8 @@ import { type Seen, Typist } from '../support/typist.ts'
 
 /**
  * What a person sees when something is wrong, each as a file to be read: what it is, on which host, and what to type
- * next. One pair of hosts goes through all of it, from nothing to a cluster, so the tests stand in an order.
+ * next. One pair of hosts goes through most of it, from nothing to a cluster, and three control planes through what one
+ * alone cannot show; so the tests stand in an order.
  */
 const kubernetes = '1.36.4'
 /** What depends on the machine that the lab is on. */
@@ -31,6 +32,8 @@ let lab: Lab
 let cp1: Host
 let w1: Host
 let mirror: Mirror
+/** Where all is that the suite has made, and in it where the cluster.yml is that commands are typed beside. */
+let root: string
 let directory: string
 let typist: Typist
 let program: string
@@ -41,30 +44,40 @@ beforeAll(async () => {
   if (first === undefined || second === undefined) throw new Error('two hosts were asked for')
   cp1 = first
   w1 = second
-  directory = await mkdtemp(join(tmpdir(), 'faults-'))
-  await mkdir(join(directory, 'over'))
+  root = await mkdtemp(join(tmpdir(), 'faults-'))
+  await mkdir(join(root, 'over'))
   mirror = await openMirror(lab, {
     parts: selectParts(),
     cache: cacheDirectory(),
     report: silentReport,
     port: 0,
-    over: join(directory, 'over'),
+    over: join(root, 'over'),
   })
-  program = await buildExecutable(ownTarget(), directory)
-  typist = new Typist(program, directory)
+  program = await buildExecutable(ownTarget(), root)
+  await sitDown('pair')
 })
 afterAll(async () => {
   try {
     await mirror.close()
-    await rm(directory, { recursive: true, force: true })
+    await rm(root, { recursive: true, force: true })
   } finally {
     await lab.down()
   }
 })
 
+/** Commands are typed in this directory from now on. */
+async function sitDown(name: string): Promise<void> {
+  directory = join(root, name)
+  await mkdir(directory)
+  typist = new Typist(program, directory)
+}
+
 /** Writes cluster.yml as it should be, but for some settings. */
-async function describeCluster(settings: Readonly<Record<string, unknown>> = {}): Promise<void> {
-  const document = parseDocument(stringify(clusterDocument(kubernetes, mirror.address, [cp1, w1])))
+async function describeCluster(
+  settings: Readonly<Record<string, unknown>> = {},
+  hosts: readonly Host[] = [cp1, w1],
+): Promise<void> {
+  const document = parseDocument(stringify(clusterDocument(kubernetes, mirror.address, hosts)))
   for (const [path, value] of Object.entries(settings)) document.setIn(path.split('.'), value)
   await writeFile(join(directory, 'cluster.yml'), String(document))
 }
@@ -76,6 +89,17 @@ async function expectScreen(name: string, code: number, seen: Seen): Promise<voi
 
 async function onBoth(text: string): Promise<void> {
   await settleAll([cp1, w1].map(async (host) => host.script(text)))
+}
+
+async function apiAnswers(host: Host): Promise<void> {
+  await until(
+    `the API server of ${host.name}`,
+    async () => {
+      const url = 'https://127.0.0.1:6443/readyz'
+      return (await host.exec(['curl', '-sk', url], { allowFailure: true })).stdout === 'ok'
+    },
+    { within: 120_000 },
+  )
 }
 
 async function isActive(host: Host, service: string): Promise<void> {
@@ -123,9 +147,9 @@ describe('on the way to hosts', () => {
     await describeCluster()
   })
 
-  test('a control plane that does not answer', async () => {
+  test('the only control plane does not answer', async () => {
     await cp1.setUnheard([lab.gateway])
-    await expectScreen('control-plane-away', 1, await typist.hyperkube(...up))
+    await expectScreen('only-control-plane-away', 1, await typist.hyperkube(...up))
     await cp1.setUnheard([])
     await cp1.connect()
   })
@@ -172,7 +196,7 @@ describe('when hosts have answered', () => {
 describe('while hosts are at work', () => {
   test('a file in the mirror that is not what cluster.lock says', async () => {
     const path = `dl.k8s.io/release/v${kubernetes}/bin/linux/amd64/kubelet`
-    const file = join(directory, 'over', path)
+    const file = join(root, 'over', path)
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, 'something else')
     await expectScreen('wrong-checksum', 1, await typist.hyperkube(...up))
@@ -225,22 +249,88 @@ describe('while hosts are at work', () => {
     await first.saw('cp1/etcd: ')
     // As somebody who has closed their laptop.
     first.signal('SIGSTOP')
-    await isActive(cp1, 'etcd')
+    await apiAnswers(cp1)
     const second = typist.begin(...up, '--force-unlock')
-    await second.saw('] API server')
+    await second.saw('] controllers')
+    // So that it cannot finish what it is at.
+    await cp1.exec(['systemctl', 'kill', '--signal=SIGSTOP', 'hyperkube-agent'])
     second.signal('SIGINT')
     await second.saw('Ctrl-C once more')
     second.signal('SIGINT')
     await expectScreen('interrupted-twice', 130, await second.ended)
+    await cp1.exec(['systemctl', 'kill', '--signal=SIGCONT', 'hyperkube-agent'])
     first.signal('SIGCONT')
     await expectScreen('claim-lost', 1, await first.ended)
   })
 
   test('a worker that does not answer, and is brought along once it does', async () => {
-    await isActive(cp1, 'kube-apiserver')
+    expect((await typist.hyperkube(...up)).code).toBe(0)
     await w1.setUnheard([lab.gateway])
+    await describeCluster({ 'spec.components.kubelet.args': { v: '3' } })
     await expectScreen('worker-away', 3, await typist.hyperkube(...up))
     await w1.setUnheard([])
     await expectScreen('worker-back', 0, await typist.hyperkube(...up))
+    await describeCluster()
   }, 240_000)
+})
+
+describe('with three control planes', () => {
+  let hosts: readonly Host[]
+  let cp2: Host
+  let cp3: Host
+  /** For which every API server restarts. */
+  const changed = { 'spec.components.apiServer': { args: { 'max-requests-inflight': '500' } } }
+
+  beforeAll(async () => {
+    await lab.clear()
+    hosts = await lab.up(['cp1', 'cp2', 'cp3'], { disk: 'loop', diskGigabytes: 12 })
+    const [first, second, third] = hosts
+    if (first === undefined || second === undefined || third === undefined) {
+      throw new Error('three hosts were asked for')
+    }
+    cp1 = first
+    cp2 = second
+    cp3 = third
+    await sitDown('three')
+    await describeCluster({}, hosts)
+  })
+
+  test('one does not answer when the cluster is founded', async () => {
+    expect((await typist.hyperkube('lock')).code).toBe(0)
+    expect((await typist.hyperkube('init')).code).toBe(0)
+    await cp3.setUnheard([lab.gateway])
+    await expectScreen('founding-member-away', 1, await typist.hyperkube(...up))
+    await cp3.setUnheard([])
+    const { code, text } = await typist.hyperkube(...up)
+    expect(code, text).toBe(0)
+  }, 600_000)
+
+  test('nobody hears of one any more: etcd does not restart', async () => {
+    await cp3.setUnheard([lab.gateway, cp1.address, cp2.address])
+    await describeCluster({ 'spec.components.etcd': { args: { 'heartbeat-interval': '200' } } }, hosts)
+    await expectScreen('control-plane-away-etcd', 1, await typist.hyperkube(...up))
+  })
+
+  test('all else goes on without it', async () => {
+    await describeCluster(changed, hosts)
+    await expectScreen('control-plane-away', 3, await typist.hyperkube(...up))
+  }, 300_000)
+
+  test('a second one does not answer', async () => {
+    await cp2.setUnheard([lab.gateway])
+    await expectScreen('two-control-planes-away', 1, await typist.hyperkube(...up))
+    await cp2.setUnheard([])
+  })
+
+  test('it is brought along once it is back', async () => {
+    await cp3.setUnheard([])
+    await cp3.connect()
+    await until(
+      'the API server of cp3',
+      async () => (await cp3.script('curl -fsk https://127.0.0.1:6443/readyz || true')).stdout === 'ok',
+      { within: 120_000 },
+    )
+    for (const service of ['etcd', 'kube-controller-manager', 'kube-scheduler']) await isActive(cp3, service)
+    await expectScreen('control-plane-back', 0, await typist.hyperkube(...up))
+  }, 300_000)
 })

@@ -8,7 +8,7 @@ import type { Seen } from './typist.ts'
 export function screen({ words, text, code }: Seen, directory: string): string {
   const shown = words.filter((word, index) => word !== '--ignore' && words[index - 1] !== '--ignore')
   const lines = text
-    .replaceAll(/^\d\d:\d\d (?:(?:cp1|w1)[:/]|waiting ).*\n/gm, '')
+    .replaceAll(/^\d\d:\d\d (?:(?:cp|w)\d[:/]|waiting ).*\n/gm, '')
     .replaceAll(/^\d\d:\d\d/gm, '00:00')
     .replaceAll(/^ {2}\+ .*$/gm, (things) => things.replaceAll(/\d+/g, 'N'))
     .replaceAll(/\d+ changes?/g, 'N changes')

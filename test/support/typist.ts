@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../../src/kit/command.ts'
@@ -77,14 +78,17 @@ export class Typist {
     const stay = ['set-option', '-g', 'remain-on-exit', 'on', ';']
     const silently = ['set-option', '-g', 'remain-on-exit-format', '', ';']
     const session = ['new-session', '-d', '-x', '120', '-y', '60', '-c', this.#directory]
-    await ask('start-server', ';', ...stay, ...silently, ...session, this.#program, ...words)
+    // tmux may miss how a program has ended, and only see that nobody writes any more.
+    const ending = join(this.#directory, 'ending')
+    const noted = ['sh', '-c', '"$@"; echo $? > "$0"', ending]
+    await ask('start-server', ';', ...stay, ...silently, ...session, ...noted, this.#program, ...words)
     try {
-      const status = await until(
+      await until(
         `${words.join(' ')} to end`,
-        async () =>
-          (await ask('display-message', '-p', '#{?pane_dead,#{pane_dead_status},}')).trim() || false,
+        async () => (await ask('display-message', '-p', '#{pane_dead}')).trim() === '1',
         { within: 300_000 },
       )
+      const status = await readFile(ending, 'utf8')
       // Lines that the terminal has broken are joined: addresses are of another length on every machine.
       const lines = (await ask('capture-pane', '-p', '-J')).trimEnd().split('\n')
       return { words, text: lines.map((line) => `${line.trimEnd()}\n`).join(''), code: Number(status) }

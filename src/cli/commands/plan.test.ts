@@ -43,11 +43,8 @@ test('says what would happen where, and then in which order', async () => {
 
     in this order
      1. preparation on 5 hosts (cp1, cp2 and 3 more)
-     2. etcd on cp1, cp2 and cp3
-     3. API server on cp1, cp2 and cp3
-     4. controllers on cp1, cp2 and cp3
-     5. kubelet on 5 hosts (cp1, cp2 and 3 more)
-     6. network on 5 hosts (cp1, cp2 and 3 more)
+     2. etcd and API server on cp1, cp2 and cp3
+     3. controllers, kubelet and network on 5 hosts (cp1, cp2 and 3 more)
     "
   `)
 })
@@ -138,8 +135,10 @@ test('says each single thing of the hosts that are asked for', async () => {
 
     in this order
      1. preparation on 5 hosts (cp1, cp2 and 3 more)
-     2. kubelet on 5 hosts (cp1, cp2 and 3 more)
-     3. network on 5 hosts (cp1, cp2 and 3 more)
+     2. controllers, kubelet and network on 5 hosts (cp1, cp2 and 3 more)
+        until the controllers of cp1 are ready
+        until the controllers of cp2 are ready
+        until the controllers of cp3 are ready
         until the network of cp1, cp2 and 3 more is up
         until nodes cp1, cp2 and 3 more are ready
     "

@@ -80,11 +80,11 @@ async function lookBack(
   former: Former,
   ignored: readonly string[],
 ): Promise<Looked> {
-  const { findings: all, ...rest } = propose(wish, await readFacts(context, directory), former)
-  const findings = all.filter(({ code }) => !ignored.includes(code))
+  const proposal = propose(wish, await readFacts(context, directory), former, ignored)
+  const { findings, steps } = proposal
   context.stderr.write(findingsText(findings))
-  const pending = rest.steps.length > 0 ? exitCodes.changesPending : exitCodes.ok
-  return { proposal: { findings, ...rest }, code: hasErrors(findings) ? exitCodes.failure : pending }
+  const pending = steps.length > 0 ? exitCodes.changesPending : exitCodes.ok
+  return { proposal, code: hasErrors(findings) ? exitCodes.failure : pending }
 }
 
 /** A plan says much about the hosts, and is nobody else's business. */

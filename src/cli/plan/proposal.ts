@@ -3,7 +3,8 @@ import { hasErrors } from '../../contract/finding.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { diff } from '../../diff/diff.ts'
 import { presentAfter } from '../../diff/items.ts'
-import { planFrom, type Proposal, type Wish } from '../../lifecycle/survey.ts'
+import { rolesIn } from '../../lifecycle/places.ts'
+import { planFrom, type Proposal, unlessIgnored, type Wish } from '../../lifecycle/survey.ts'
 import type { Live } from '../../rollout/input.ts'
 import { rollout } from '../../rollout/rollout.ts'
 
@@ -11,8 +12,13 @@ import { rollout } from '../../rollout/rollout.ts'
 export type Former = ReadonlyMap<string, NodePlan>
 
 /** What would be done, judged by what was recorded, without asking any host. */
-export function propose(wish: Wish, facts: ReadonlyMap<string, Facts>, former: Former): Proposal {
-  const { plans, findings } = planFrom(wish, facts)
+export function propose(
+  wish: Wish,
+  facts: ReadonlyMap<string, Facts>,
+  former: Former,
+  ignored: readonly string[],
+): Proposal {
+  const { plans, findings } = planFrom(wish, facts, ignored)
   if (hasErrors(findings)) return { findings, plans: [], ops: new Map(), steps: [], inside: [] }
   const ops = new Map(plans.map((plan) => [plan.host, diff(plan, presentOf(former.get(plan.host)))]))
   const { spec } = wish.cluster
@@ -21,10 +27,12 @@ export function propose(wish: Wish, facts: ReadonlyMap<string, Facts>, former: F
     ops,
     live: liveOf(former),
     unreachable: spec.hosts.map(({ name }) => name).filter((name) => !facts.has(name)),
+    wished: rolesIn(wish.cluster),
     maxUnavailable: spec.rollout.maxUnavailable,
     kubeletBefore: kubeletsOf(former),
   })
-  return { findings: [...findings, ...rolled.findings], plans, ops, steps: rolled.steps, inside: [] }
+  const all = [...findings, ...rolled.findings.filter(unlessIgnored(ignored))]
+  return { findings: all, plans, ops, steps: rolled.steps, inside: [] }
 }
 
 function presentOf(former: NodePlan | undefined): ReturnType<typeof presentAfter> {

@@ -11,6 +11,7 @@ import { secretsOf } from '../../lifecycle/survey.ts'
 import { planCluster } from '../../plan/plan.ts'
 import { planDocument } from '../../lifecycle/plan-document.ts'
 import { clusterOf, lockFor, planInput } from '../../plan/fixtures.ts'
+import type { Cluster } from '../../spec/cluster.ts'
 import { inMemory, type World } from '../in-memory.ts'
 import { type AgreedPlan, bringUp } from './bring-up.ts'
 
@@ -31,7 +32,17 @@ const wish = {
   attachments: new Map(),
   version: () => '0.1.0',
 }
-const { facts } = planInput(cluster)
+/** Three control planes, each with a member of etcd. */
+const three = clusterOf(`apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: shop }
+spec:
+  kubernetes: 1.37.1
+  hosts:
+    - { name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }
+    - { name: cp2, address: 10.0.0.2, roles: [control-plane, worker] }
+    - { name: cp3, address: 10.0.0.3, roles: [control-plane, worker] }
+`)
 const op: Op = {
   component: 'containerd',
   stage: 'prepare',
@@ -48,7 +59,6 @@ const noPods = { put: async () => undefined, look: async () => new Map(), remove
 /** A cluster that lives, and is well. */
 const well = async (): Promise<undefined> => undefined
 const around = {
-  members: async () => [{ peerUrls: ['https://10.0.0.1:2380'], learner: false }],
   etcdWell: well,
   apiReady: well,
   controllersReady: well,
@@ -62,6 +72,9 @@ const around = {
 }
 
 interface Scene {
+  readonly of?: Cluster
+  /** Addresses of those who vote in etcd. */
+  readonly voters?: readonly string[]
   readonly ops?: readonly Op[]
   readonly script?: Script
   readonly missing?: readonly string[]
@@ -76,6 +89,8 @@ interface Scene {
 }
 
 async function run({
+  of = cluster,
+  voters = ['10.0.0.1'],
   ops = [op],
   script = works,
   missing = [],
@@ -90,7 +105,8 @@ async function run({
   const events: Event[] = []
   const said: string[] = []
   const { context } = inMemory({}, world)
-  const names = cluster.spec.hosts.map(({ name }) => name)
+  const { facts } = planInput(of)
+  const names = of.spec.hosts.map(({ name }) => name)
   const sessions = new Map(
     names
       .filter((name) => !missing.includes(name))
@@ -113,7 +129,7 @@ async function run({
     context,
     options: { file: 'cluster.yml', output: 'table', input: true, ...(yes === undefined ? {} : { yes }) },
     flags: { ignore, forceUnlock: false, plan, mayAsk: true },
-    wish,
+    wish: { ...wish, cluster: of },
     crew,
     run: {
       tell: eventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', context.now, [
@@ -121,7 +137,12 @@ async function run({
       ]),
       say: (text) => void said.push(text),
     },
-    look: async () => ({ ...around, settleNodes }),
+    look: async () => ({
+      ...around,
+      settleNodes,
+      members: async () =>
+        voters.map((address) => ({ peerUrls: [`https://${address}:2380`], learner: false })),
+    }),
     begin: () => (begun = true),
     lasting: new AbortController().signal,
   }).catch((error: unknown) => ({ error }))
@@ -163,6 +184,63 @@ test('workers that do not answer are told of, left behind, and make another exit
   })
 })
 
+test('one control plane of three is left behind as a worker is, and two are too many', async () => {
+  const voters = ['10.0.0.1', '10.0.0.2', '10.0.0.3']
+  const away = { of: three, voters, yes: true } as const
+  const { verdict, findings, types } = await run({ ...away, missing: ['cp3'] })
+  expect(findings).toEqual(['warning SSH_UNREACHABLE', 'warning ROLLOUT_CONTROL_PLANE_UNREACHABLE'])
+  expect(verdict).toEqual({ code: 3, result: { outcome: 'done' } })
+  expect(types.filter((type) => type === 'apply')).toHaveLength(2)
+  const lost = await run({ ...away, missing: ['cp2', 'cp3'] })
+  expect(lost.findings).toContain('error PLAN_NO_QUORUM')
+  expect(lost).toMatchObject({ verdict: { code: 1 } })
+  expect(lost.types).not.toContain('claim')
+})
+
+test('nothing restarts etcd while a member of three is away', async () => {
+  const restart: Op = {
+    ...op,
+    component: 'etcd',
+    stage: 'etcd',
+    action: 'restart',
+    target: 'service',
+    name: 'etcd.service',
+  }
+  const voters = ['10.0.0.1', '10.0.0.2', '10.0.0.3']
+  const { verdict, findings, types } = await run({
+    of: three,
+    voters,
+    missing: ['cp3'],
+    ops: [restart],
+    yes: true,
+  })
+  expect(findings).toContain('error ROLLOUT_QUORUM')
+  expect(verdict).toMatchObject({ code: 1 })
+  expect(types).not.toContain('claim')
+})
+
+test('a cluster is founded with all of its control planes', async () => {
+  const service: Op = {
+    ...op,
+    component: 'etcd',
+    stage: 'etcd',
+    target: 'service',
+    name: 'etcd.service',
+  }
+  const services = ['kube-apiserver.service', 'kubelet.service'].map((name) => ({ ...service, name }))
+  const { verdict, findings } = await run({
+    of: three,
+    voters: [],
+    missing: ['cp3'],
+    ops: [service, ...services],
+  })
+  expect(findings).toEqual(['warning SSH_UNREACHABLE', 'error ROLLOUT_QUORUM'])
+  expect(verdict).toMatchObject({
+    code: 1,
+    result: { failure: { hint: 'bring it back, or take cp3 out of cluster.yml; then: hyperkube up' } },
+  })
+})
+
 test('a plan that was handed over is done without a question, and nothing beyond it', async () => {
   const { plans } = planCluster({
     ...planInput(cluster),
@@ -193,7 +271,7 @@ test('where nothing is to be done nobody is asked', async () => {
 
 test('what keeps it from being done is a finding, and nothing is done', async () => {
   const { verdict, findings, types } = await run({ missing: ['cp1'], yes: true })
-  expect(findings).toEqual(['error SSH_UNREACHABLE'])
+  expect(findings).toEqual(['error SSH_UNREACHABLE', 'error PLAN_NO_QUORUM'])
   expect(verdict).toMatchObject({ code: 1, result: { outcome: 'failed' } })
   expect(types).not.toContain('apply')
   expect(await run({ missing: ['cp1'], ignore: ['SSH_UNREACHABLE'] })).toMatchObject({ verdict: { code: 1 } })

@@ -1,0 +1,36 @@
+import { compareStages } from '../contract/stage.ts'
+import { isEarly, type Step } from './step.ts'
+
+/**
+ * Makes one step of two where nothing is gained by the pause between them: nobody is disturbed, and whoever has the first
+ * to do has the second, too. Each host then goes on at its own pace, and is looked at once.
+ */
+export function merged(steps: readonly Step[]): Step[] {
+  return steps.reduce<Step[]>((done, next) => {
+    const last = done.at(-1)
+    if (last === undefined || !mayMerge(last, next)) return [...done, next]
+    return [...done.slice(0, -1), { ...next, ...together(last, next) }]
+  }, [])
+}
+
+function mayMerge(first: Step, second: Step): boolean {
+  const quiet = ![first, second].some(({ disruptive, drain }) => disruptive || drain)
+  const hosts = new Set(second.hosts)
+  return (
+    quiet &&
+    second.before.length === 0 &&
+    first.hosts.every((host) => hosts.has(host)) &&
+    compareStages(first.stage, second.stage) < 0 &&
+    // Between the two our programs get their rights.
+    isEarly(first.stage) === isEarly(second.stage) &&
+    !first.after.some(({ kind }) => kind === 'etcd-member-promoted')
+  )
+}
+
+function together(first: Step, second: Step): Pick<Step, 'stages' | 'before' | 'after'> {
+  return {
+    stages: [...first.stages, ...second.stages],
+    before: first.before,
+    after: [...first.after, ...second.after],
+  }
+}
