@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
@@ -14,6 +14,8 @@ export const hyperkube: Contender = {
   name: 'hyperkube',
   async prepare(ground) {
     const directory = workOf(ground)
+    // The hosts of a former run had the same addresses and other keys.
+    await rm(directory, { recursive: true, force: true })
     await mkdir(directory, { recursive: true })
     if (!(await exists(programOf(ground)))) await buildExecutable(ownTarget(), ground.directory)
     const { controlPlanes, workers } = ground.cast
