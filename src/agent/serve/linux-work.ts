@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { inTurns } from '../../kit/turns.ts'
 import { Secret } from '../../pki/secret.ts'
 import { apply } from '../apply/apply.ts'
 import { certificateRequests } from '../apply/certificate-requests.ts'
@@ -12,13 +13,15 @@ import type { HostWork } from './answer.ts'
 
 /** What an agent does on the Linux host that it runs on. */
 export function linuxWork(host: LinuxHost, source: FactSource): HostWork {
+  // Asked once more over a new connection while the first answer is being made, each would make half of the keys.
+  const keyMaking = inTurns()
   return {
     facts: async (name) => collectFacts(source, name),
     async diff(plan, texts) {
       const found = await diffHost(host, plan)
       return texts ? { ...found, texts: await textsBefore(host, plan, found.ops) } : found
     },
-    certificateRequests: async (plan) => certificateRequests(host, plan),
+    certificateRequests: async (plan) => keyMaking(async () => certificateRequests(host, plan)),
     async apply({ plan, through, run, secrets, certificates }, emit, signal) {
       await apply({
         host,
