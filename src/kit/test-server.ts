@@ -22,6 +22,8 @@ export type TestAnswer =
   /** The connection ends before the answer, or in the middle of it. */
   | { readonly cut: 'before' | 'within' }
   | { readonly silent: true }
+  /** Whatever else an answer can be. */
+  | { readonly by: (response: ServerResponse) => void }
 
 export interface TestServer extends AsyncDisposable {
   readonly url: string
@@ -88,6 +90,7 @@ function userOf({ socket }: IncomingMessage): string {
 
 function send(response: ServerResponse, answer: TestAnswer): void {
   if ('silent' in answer) return
+  if ('by' in answer) return answer.by(response)
   if ('cut' in answer) {
     if (answer.cut === 'before') response.destroy()
     else response.writeHead(200, { 'content-length': 100 }).write('{"half', () => response.destroy())

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Agent } from 'node:https'
+import { addAbortSignal } from 'node:stream'
 import type { LiveCredentials } from '../kit/credentials.ts'
 import { ask, NoAnswer, type Patience, readText } from '../kit/exchange.ts'
 import { refused, unanswered } from './kube-error.ts'
@@ -20,11 +21,40 @@ const limit = 256 * 2 ** 20
 
 /** One request to one server, once. Fails only with what no other attempt would mend. */
 export async function attempt(
-  { agent, credentials, patience }: Line,
+  line: Line,
   request: KubeRequest,
   server: string,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<Outcome<string>> {
+  return exchange(line, request, server, { beginning: signal, whole: signal }, async (response) =>
+    readText(response, limit, signal),
+  )
+}
+
+/** The same for an answer that goes on and on: done as soon as it has begun. */
+export async function attemptStream(
+  line: Line,
+  request: KubeRequest,
+  server: string,
+  spans: Spans,
+): Promise<Outcome<IncomingMessage>> {
+  return exchange(line, request, server, spans, async (response) => response)
+}
+
+export interface Spans {
+  /** Ends an attempt that has not succeeded yet. */
+  readonly beginning: AbortSignal
+  /** Ends it, and its answer. */
+  readonly whole: AbortSignal
+}
+
+async function exchange<T>(
+  { agent, credentials, patience }: Line,
+  request: KubeRequest,
+  server: string,
+  { beginning, whole }: Spans,
+  read: (response: IncomingMessage) => Promise<T>,
+): Promise<Outcome<T>> {
   const { method, body, contentType = 'application/json' } = request
   try {
     const response = await ask({
@@ -39,11 +69,12 @@ export async function attempt(
       agent,
       identity: await credentials.current(),
       patience,
-      signal,
+      signal: whole,
     })
-    const text = await readText(response, limit, signal)
     const status = response.statusCode ?? 0
-    return status >= 200 && status < 300 ? { kind: 'done', text } : refusedOutcome(request, response, text)
+    if (status >= 200 && status < 300) return { kind: 'done', answer: await read(response) }
+    addAbortSignal(beginning, response)
+    return refusedOutcome(request, response, await readText(response, limit, beginning))
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error
     const mayBeDone = error.sent && !isIdempotent(request)
@@ -59,14 +90,15 @@ function refusedOutcome(
   request: KubeRequest,
   { statusCode = 0, headers }: IncomingMessage,
   text: string,
-): Outcome {
+): Outcome<never> {
   const refusal = readRefusal(statusCode, text)
+  const wait = retryAfter(headers['retry-after'], Date.now())
   const failure: Failure = {
     kind: 'refused',
     status: statusCode,
-    retryAfter: retryAfter(headers['retry-after'], Date.now()),
+    retryAfter: wait,
     closing: headers.connection === 'close',
     causes: refusal.causes,
   }
-  return { kind: 'failed', failure, error: refused(described(request), refusal) }
+  return { kind: 'failed', failure, error: refused(described(request), refusal, wait) }
 }

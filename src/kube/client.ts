@@ -1,10 +1,11 @@
+import type { IncomingMessage } from 'node:http'
 import type { Agent } from 'node:https'
-import { attempt } from './attempt.ts'
+import { attempt, attemptStream, type Line } from './attempt.ts'
 import { type Credentials, LiveCredentials, type Pem } from '../kit/credentials.ts'
 import { Discovery } from './discovery.ts'
 import type { Patience } from '../kit/exchange.ts'
 import { KubeError } from './kube-error.ts'
-import { persist } from './persist.ts'
+import { type Attempt, persist } from './persist.ts'
 import { described, isIdempotent, type KubeRequest } from './request.ts'
 import type { Backoff } from './retry.ts'
 import { Rota } from './rota.ts'
@@ -42,12 +43,14 @@ const usual: Timing = {
 export class KubeClient implements Disposable {
   readonly servers: readonly string[]
   readonly discovery: Discovery
-  readonly #signal: AbortSignal
+  /** Ends all that the client does. */
+  readonly signal: AbortSignal
   readonly #timing: Timing
   readonly #random: () => number
   readonly #credentials: LiveCredentials
   readonly #rota: Rota
   readonly #agent: Agent
+  readonly #streams: Agent
 
   constructor({
     servers,
@@ -60,13 +63,15 @@ export class KubeClient implements Disposable {
   }: KubeClientOptions) {
     this.servers = servers.map(withoutSlash)
     this.discovery = new Discovery(async (path, options) => this.request({ method: 'GET', path, ...options }))
-    this.#signal = signal
+    this.signal = signal
     this.#timing = { ...usual, ...timing }
     this.#random = random
     this.#credentials = new LiveCredentials({ authority, ...credentials })
     this.#rota = new Rota(this.servers)
     // Servers let go of a connection that was idle for 90 s; we do so before them, or a request would meet its end.
     this.#agent = agentOver(dial, { keepAlive: true, maxSockets: 32, maxFreeSockets: 8, timeout: 60_000 })
+    // Each has a connection as long as it lasts: among the others, they would leave none for requests.
+    this.#streams = agentOver(dial, { keepAlive: false })
   }
 
   /** The answer, as JSON says it. */
@@ -81,16 +86,35 @@ export class KubeClient implements Disposable {
 
   /** The answer as it is. */
   async text(request: KubeRequest): Promise<string> {
-    const { timeout = this.#timing.timeout, signal, server: only, once = false } = request
-    const rota = only === undefined ? this.#rota : new Rota([only])
-    const line = { agent: this.#agent, credentials: this.#credentials, patience: this.#timing }
-    return persist(rota, async (server, either) => attempt(line, request, server, either), {
+    const line = this.#line(this.#agent)
+    return this.#persist(request, async (server, either) => attempt(line, request, server, either))
+  }
+
+  /** The answer as soon as it begins; the time limit is for that. It must be read, or destroyed. */
+  async stream(request: KubeRequest): Promise<IncomingMessage> {
+    const [line, whole] = [this.#line(this.#streams), this.#signalOf(request)]
+    return this.#persist(request, async (server, beginning) =>
+      attemptStream(line, request, server, { beginning, whole }),
+    )
+  }
+
+  #line(agent: Agent): Line {
+    return { agent, credentials: this.#credentials, patience: this.#timing }
+  }
+
+  #signalOf({ signal }: KubeRequest): AbortSignal {
+    return signal === undefined ? this.signal : AbortSignal.any([this.signal, signal])
+  }
+
+  async #persist<T>(request: KubeRequest, attempts: Attempt<T>): Promise<T> {
+    const { timeout = this.#timing.timeout, server: only, once = false } = request
+    return persist(only === undefined ? this.#rota : new Rota([only]), attempts, {
       what: described(request),
       idempotent: isIdempotent(request),
       once,
       timeout,
       backoff: this.#timing.backoff,
-      signal: signal === undefined ? this.#signal : AbortSignal.any([this.#signal, signal]),
+      signal: this.#signalOf(request),
       random: this.#random,
     })
   }
@@ -98,6 +122,7 @@ export class KubeClient implements Disposable {
   /** Lets go of its connections. */
   close(): void {
     this.#agent.destroy()
+    this.#streams.destroy()
   }
 
   [Symbol.dispose](): void {

@@ -19,6 +19,7 @@ export type KubeErrorCode =
 
 interface KubeErrorDetails {
   readonly refusal?: Refusal
+  readonly retryAfter?: number | undefined
   readonly hint?: string | undefined
   readonly cause?: unknown
 }
@@ -33,8 +34,14 @@ export class KubeError extends HyperkubeError {
   /** In the API's own words, all of them. */
   readonly said: string
   readonly causes: readonly Cause[]
+  /** When the API wants to be asked again, in milliseconds. */
+  readonly retryAfter: number | undefined
 
-  constructor(code: KubeErrorCode, message: string, { refusal, hint, cause }: KubeErrorDetails = {}) {
+  constructor(
+    code: KubeErrorCode,
+    message: string,
+    { refusal, retryAfter, hint, cause }: KubeErrorDetails = {},
+  ) {
     super(code, message, {
       ...(hint === undefined ? {} : { hint }),
       ...(cause === undefined ? {} : { cause }),
@@ -43,6 +50,7 @@ export class KubeError extends HyperkubeError {
     this.reason = refusal?.reason
     this.said = refusal?.message ?? ''
     this.causes = refusal?.causes ?? []
+    this.retryAfter = retryAfter
   }
 }
 
@@ -52,15 +60,16 @@ export function isKubeError(error: unknown, code: KubeErrorCode): error is KubeE
 }
 
 /** `what` was asked, as a person would write it: GET /api/v1/nodes. */
-export function refused(what: string, refusal: Refusal): KubeError {
-  const { status, message, causes } = refusal
+export function refused(what: string, refusal: Refusal, retryAfter?: number): KubeError {
+  const { status, message: said, causes } = refusal
   // The API's message already has what its causes say, in most cases; where it has not, they are what is wrong.
-  const missing = causes.filter((cause) => cause.message !== '' && !message.includes(cause.message))
+  const missing = causes.filter((cause) => cause.message !== '' && !said.includes(cause.message))
   const words = [
-    message || `status ${status}`,
+    said || `status ${status}`,
     ...missing.map((cause) => `${cause.field ?? ''} ${cause.message}`),
   ]
-  return new KubeError(codeOf(refusal), `${what}: ${printable(words.join('; ').slice(0, 2000))}`, { refusal })
+  const message = `${what}: ${printable(words.join('; ').slice(0, 2000))}`
+  return new KubeError(codeOf(refusal), message, { refusal, retryAfter })
 }
 
 function codeOf({ status, message }: Refusal): KubeErrorCode {

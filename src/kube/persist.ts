@@ -12,11 +12,11 @@ import {
 import type { Rota } from './rota.ts'
 
 /** What one attempt at one server came to. */
-export type Outcome =
-  | { readonly kind: 'done'; readonly text: string }
+export type Outcome<T> =
+  | { readonly kind: 'done'; readonly answer: T }
   | { readonly kind: 'failed'; readonly failure: Failure; readonly error: KubeError }
 
-export type Attempt = (server: string, signal: AbortSignal) => Promise<Outcome>
+export type Attempt<T> = (server: string, signal: AbortSignal) => Promise<Outcome<T>>
 
 export interface Terms {
   /** What is wanted, for messages. */
@@ -31,10 +31,10 @@ export interface Terms {
   readonly random: () => number
 }
 
-type Failed = Extract<Outcome, { kind: 'failed' }>
+type Failed = Extract<Outcome<unknown>, { kind: 'failed' }>
 
 /** Tries at every server, and then again, as long as there is hope and time. */
-export async function persist(rota: Rota, attempt: Attempt, terms: Terms): Promise<string> {
+export async function persist<T>(rota: Rota, attempt: Attempt<T>, terms: Terms): Promise<T> {
   const { what, idempotent, once, timeout, signal } = terms
   const deadline = performance.now() + timeout
   const late = AbortSignal.timeout(timeout)
@@ -45,7 +45,7 @@ export async function persist(rota: Rota, attempt: Attempt, terms: Terms): Promi
       const outcomes = await goRound(rota, async (server) => attempt(server, either), idempotent)
       last = outcomes.filter((outcome) => outcome.kind === 'failed')
       const end = outcomes.at(-1)
-      if (end?.kind === 'done') return end.text
+      if (end?.kind === 'done') return end.answer
       if (end === undefined) throw new KubeError('KUBE_UNREACHABLE', `${what}: there is no server to ask`)
       if (once || !shouldRetry(idempotent, end.failure)) break
       const pause = pauseOf(round, end.failure, terms)
@@ -60,12 +60,12 @@ export async function persist(rota: Rota, attempt: Attempt, terms: Terms): Promi
 }
 
 /** Ends with the first server whose answer the others would only repeat. */
-async function goRound(
+async function goRound<T>(
   rota: Rota,
-  attempt: (server: string) => Promise<Outcome>,
+  attempt: (server: string) => Promise<Outcome<T>>,
   idempotent: boolean,
-): Promise<Outcome[]> {
-  const outcomes: Outcome[] = []
+): Promise<Outcome<T>[]> {
+  const outcomes: Outcome<T>[] = []
   for (const server of rota.turns()) {
     const outcome = await attempt(server)
     outcomes.push(outcome)

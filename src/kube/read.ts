@@ -81,7 +81,8 @@ const listAnswer = z.looseObject({
   items: z.array(z.looseObject({})).nullish(),
 })
 
-async function* pages<T extends KubeObject>(
+/** The same page by page. It fails with KUBE_EXPIRED when the rest of it is forgotten; without a limit all is one page. */
+export async function* pages<T extends KubeObject>(
   client: KubeClient,
   kind: Kind<T>,
   { namespace, labels, fields, signal, timeout }: ListOptions,

@@ -39,10 +39,20 @@ export interface Refusal {
 
 /** What an answer that is no success says. Proxies, and servers that are about to stop, say it in plain text. */
 export function readRefusal(code: number, text: string): Refusal {
-  const parsed = status.safeParse(jsonOf(text))
-  if (!parsed.success) {
-    return { status: code, reason: undefined, message: text.trim().slice(0, 10_000), causes: [] }
-  }
+  return (
+    refusalOf(code, jsonOf(text)) ?? {
+      status: code,
+      reason: undefined,
+      message: text.trim().slice(0, 10_000),
+      causes: [],
+    }
+  )
+}
+
+/** Undefined when it is none. */
+export function refusalOf(code: number, value: unknown): Refusal | undefined {
+  const parsed = status.safeParse(value)
+  if (!parsed.success) return undefined
   const { message = '', reason, details } = parsed.data
   const causes = (details?.causes ?? []).map((cause) => ({
     reason: cause.reason ?? '',
