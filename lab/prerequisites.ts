@@ -33,6 +33,11 @@ const hostNeeds: readonly Need[] = [
   { file: '/usr/bin/perl', debian: 'perl' },
 ]
 
+/** For hosts with a kernel of their own, which few want: installed when one is made. */
+const virtualMachineNeeds: readonly Need[] = [
+  { file: '/usr/bin/qemu-system-x86_64', debian: 'qemu-system-x86' },
+]
+
 /** Only for the suites: the shells that completion is tried in, and a terminal that can be looked at. */
 const suiteNeeds: readonly Need[] = [
   { file: '/usr/bin/zsh', debian: 'zsh' },
@@ -86,8 +91,16 @@ async function requireGo(): Promise<void> {
 }
 
 export async function installPackages(report: Report): Promise<void> {
+  await install([...engineNeeds, ...hostNeeds, ...suiteNeeds], report)
+}
+
+export async function installForVirtualMachines(report: Report): Promise<void> {
+  await install(virtualMachineNeeds, report)
+}
+
+async function install(needs: readonly Need[], report: Report): Promise<void> {
   requireRoot()
-  const packages = await missing([...engineNeeds, ...hostNeeds, ...suiteNeeds])
+  const packages = await missing(needs)
   if (packages.length === 0) return
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   await report.step(`install ${packages.join(', ')}`, async () => {

@@ -5,7 +5,12 @@ import { HyperkubeError } from '../../src/kit/errors.ts'
 import { keep, recipeDigest } from '../cache.ts'
 import type { Report } from '../report.ts'
 
-/** The root file system that all hosts of all labs share, read-only, under an overlay of their own. */
+/**
+ * What hosts are made of. Containers of all labs share one root file system, read-only, under an overlay of their own;
+ * a virtual machine gets a copy of another one, which has a kernel in it.
+ */
+export type BaseKind = 'container' | 'virtual-machine'
+
 const suite = 'bookworm'
 
 const packages = [
@@ -28,9 +33,13 @@ const packages = [
   'sudo',
 ]
 
+const machinePackages = ['linux-image-cloud-amd64', 'udev']
+
+const networkd = 'systemd-networkd.service'
+
 /** What would only wait for a network or a clock that a lab does not have. */
 const masked = [
-  'systemd-networkd.service',
+  networkd,
   'systemd-resolved.service',
   'systemd-timesyncd.service',
   'systemd-firstboot.service',
@@ -77,25 +86,66 @@ MaxStartups 100
 `
 
 /** The base's directory in the cache, made first if it is not there. */
-export async function ensureBase(cache: string, report: Report): Promise<string> {
-  const recipe = JSON.stringify([suite, packages, masked, machineUnit, machineScript, sshdSettings])
-  const key = recipeDigest(recipe)
+export async function ensureBase(
+  cache: string,
+  report: Report,
+  kind: BaseKind = 'container',
+): Promise<string> {
+  const { recipe, include, furnish } = bases[kind]
+  const key = recipeDigest(JSON.stringify(recipe))
   return keep(join(cache, 'base', key), async (unfinished) => {
-    const include = `--include=${packages.join(',')}`
     const mirror = await debianMirror()
-    await report.step('make the base of all hosts', async (note) => {
-      await run(['debootstrap', '--variant=minbase', include, suite, unfinished, mirror], { onLine: note })
+    await report.step(`make the base of every ${kind}`, async (note) => {
+      const list = `--include=${include.join(',')}`
+      await run(['debootstrap', '--variant=minbase', list, suite, unfinished, mirror], { onLine: note })
+      await furnishHost(unfinished)
       await furnish(unfinished)
     })
   })
 }
 
-async function furnish(root: string): Promise<void> {
+interface Base {
+  /** All that it is made from: something else is another base. */
+  readonly recipe: readonly unknown[]
+  readonly include: readonly string[]
+  /** What it has beyond what is on every host. */
+  readonly furnish: (root: string) => Promise<void>
+}
+
+const bases: Readonly<Record<BaseKind, Base>> = {
+  container: {
+    recipe: [suite, packages, masked, machineUnit, machineScript, sshdSettings],
+    include: packages,
+    furnish: furnishContainer,
+  },
+  'virtual-machine': {
+    recipe: [suite, packages, machinePackages, masked, sshdSettings],
+    include: [...packages, ...machinePackages],
+    furnish: furnishVirtualMachine,
+  },
+}
+
+async function furnishContainer(root: string): Promise<void> {
   const units = join(root, 'etc/systemd/system')
   await mkdir(join(units, 'sysinit.target.wants'), { recursive: true })
   await writeFile(join(units, 'lab-machine.service'), machineUnit)
   await symlink('../lab-machine.service', join(units, 'sysinit.target.wants/lab-machine.service'))
   await writeFile(join(root, 'usr/local/sbin/lab-machine'), machineScript, { mode: 0o755 })
+  for (const directory of ['containerd', 'kubelet', 'etcd']) {
+    await mkdir(join(root, 'var/lib', directory), { recursive: true })
+  }
+}
+
+/** Its address is its own matter; the network of a container is made from outside. */
+async function furnishVirtualMachine(root: string): Promise<void> {
+  const units = join(root, 'etc/systemd/system')
+  await rm(join(units, networkd))
+  await mkdir(join(units, 'multi-user.target.wants'), { recursive: true })
+  await symlink(join('/lib/systemd/system', networkd), join(units, 'multi-user.target.wants', networkd))
+}
+
+async function furnishHost(root: string): Promise<void> {
+  const units = join(root, 'etc/systemd/system')
   for (const unit of masked) {
     await rm(join(units, unit), { force: true })
     await symlink('/dev/null', join(units, unit))
@@ -105,9 +155,6 @@ async function furnish(root: string): Promise<void> {
   await rm(join(root, 'etc/resolv.conf'), { force: true })
   for (const empty of ['etc/machine-id', 'etc/resolv.conf']) await writeFile(join(root, empty), '')
   await rm(join(root, 'var/lib/dbus/machine-id'), { force: true })
-  for (const directory of ['containerd', 'kubelet', 'etcd']) {
-    await mkdir(join(root, 'var/lib', directory), { recursive: true })
-  }
   await rm(join(root, 'var/cache/apt'), { recursive: true, force: true })
   await rm(join(root, 'var/lib/apt/lists'), { recursive: true, force: true })
 }

@@ -7,20 +7,20 @@ import { until } from '../../src/kit/until.ts'
 import { findCgroups, makeCgroups, processesIn, removeCgroups } from './cgroup.ts'
 import { labsDirectory } from './names.ts'
 
-export interface Boot {
-  /** The machine's mark of this host: its cgroups and network namespace bear it. */
+export interface Launch {
+  /** The machine's mark of this host: its cgroups and interface bear it. */
   readonly mark: string
   readonly name: string
-  readonly root: string
   readonly console: string
+}
+
+export interface Boot extends Launch {
+  readonly root: string
   /** Directories of the machine that the host sees elsewhere: source to target. */
   readonly binds: Readonly<Record<string, string>>
 }
 
-/**
- * Enters the host's cgroups, then becomes nspawn, which makes them the root of the host's own view. Paths are
- * arguments, never part of the script.
- */
+/** Enters the host's cgroups, then becomes the host. Paths are arguments, never part of the script. */
 const enterCgroups = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs"; shift; done; shift; exec "$@"'
 
 /**
@@ -33,22 +33,31 @@ cut -d ' ' -f 5 /proc/self/mountinfo | sort -r | while read -r path; do
 done
 exec "$@"`
 
+/** nspawn makes the cgroups that it is started in the root of the host's own view. */
 export async function boot(host: Boot): Promise<void> {
-  const cgroups = await makeCgroups(host.mark)
   const version1 = await exists('/sys/fs/cgroup/memory')
+  const leave = ['unshare', '--mount', 'sh', '-ec', leaveOthers, 'enter', dirname(host.root), labsDirectory]
+  await launch(host, [...leave, ...nspawn(host)], {
+    SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: version1 ? '0' : '1',
+    SYSTEMD_NSPAWN_API_VFS_WRITABLE: '1',
+    // Two labs never share a root, and the lock files would stay behind.
+    SYSTEMD_NSPAWN_LOCK: '0',
+  })
+}
+
+/** Starts the program that a host is, in cgroups by which it can be found. */
+export async function launch(
+  host: Launch,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const cgroups = await makeCgroups(host.mark)
   const log = await open(host.console, 'a')
   try {
-    const leave = ['unshare', '--mount', 'sh', '-ec', leaveOthers, 'enter', dirname(host.root), labsDirectory]
-    const child = spawn('sh', ['-ec', enterCgroups, 'enter', ...cgroups, '--', ...leave, ...nspawn(host)], {
+    const child = spawn('sh', ['-ec', enterCgroups, 'enter', ...cgroups, '--', ...argv], {
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
-      env: {
-        PATH: process.env['PATH'],
-        SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: version1 ? '0' : '1',
-        SYSTEMD_NSPAWN_API_VFS_WRITABLE: '1',
-        // Two labs never share a root, and the lock files would stay behind.
-        SYSTEMD_NSPAWN_LOCK: '0',
-      },
+      env: { PATH: process.env['PATH'], ...env },
     })
     await new Promise((resolve, reject) => {
       child.once('spawn', resolve)

@@ -1,17 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
-import {
-  type Argv,
-  commandFailed,
-  type CommandOptions,
-  type CommandResult,
-  run,
-} from '../../src/kit/command.ts'
+import { run } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { quote } from '../../src/kit/shell.ts'
-import { boot, freezeHost, isRunning } from './boot.ts'
+import { boot, freezeHost } from './boot.ts'
 import {
   attachDisk,
   cutPower,
@@ -22,11 +14,10 @@ import {
   makeDisk,
   slowDisk,
 } from './disk.ts'
-import { hostMark } from './names.ts'
+import { Machine, personalize } from './machine.ts'
 import { plugIn } from './network.ts'
 import { ignoreArrivals } from './partition.ts'
-import { isConnected, makeKey, openConnection, type SshTarget, sshArgv } from './ssh.ts'
-import { controlSocket, sweepHost } from './sweep.ts'
+import { sweepHost } from './sweep.ts'
 
 const recordSchema = z.strictObject({
   apiVersion: z.literal('lab.hyperkube.dev/v1'),
@@ -42,46 +33,16 @@ export type HostRecord = z.infer<typeof recordSchema>
 
 /** What is kept in real directories below the disk: overlay does not carry containers on overlay. */
 const stateDirectories = ['containerd', 'kubelet', 'etcd']
-const bootTime = 60_000
 
-/** One machine of a lab. */
-export class Host {
-  readonly name: string
-  readonly address: string
-  /** What the machine calls it: network namespace, veth end and cgroups. */
-  readonly mark: string
-  readonly directory: string
-  readonly ssh: SshTarget
+/** A container that looks like a machine. */
+export class Host extends Machine {
   readonly disk: Disk
   readonly #record: HostRecord
 
   constructor(directory: string, record: HostRecord, keyFile: string) {
-    this.name = record.name
-    this.address = record.address
-    this.mark = hostMark(record.network, record.name)
-    this.directory = directory
-    this.ssh = {
-      address: record.address,
-      keyFile,
-      knownHosts: join(directory, 'known_hosts'),
-      control: controlSocket(directory),
-    }
+    super(directory, record, keyFile)
     this.disk = { kind: record.disk, image: join(directory, 'disk.img'), directory: join(directory, 'disk') }
     this.#record = record
-  }
-
-  /** Runs a program on the host. */
-  async exec(argv: Argv, options?: CommandOptions): Promise<CommandResult> {
-    return this.#run(argv.join(' '), argv.map(quote).join(' '), options)
-  }
-
-  /** Runs a script on the host, which reads it from standard input. */
-  async script(text: string, options?: Omit<CommandOptions, 'input'>): Promise<CommandResult> {
-    return this.#run('a script', 'sh -eu', { ...options, input: text })
-  }
-
-  async isRunning(): Promise<boolean> {
-    return isRunning(this.mark)
   }
 
   /** From powered off to answering ssh. */
@@ -94,28 +55,12 @@ export class Host {
       mark: this.mark,
       name: this.name,
       root: join(this.directory, 'root'),
-      console: join(this.directory, 'console.log'),
+      console: this.console,
       binds: Object.fromEntries(
         stateDirectories.map((name) => [join(this.disk.directory, 'state', name), `/var/lib/${name}`]),
       ),
     })
     await this.connect()
-  }
-
-  /** Waits until a host that runs takes logins. */
-  async connect(): Promise<void> {
-    if (await isConnected(this.ssh)) return
-    await openConnection(this.ssh, bootTime, async () => this.isRunning()).catch(async (cause: unknown) => {
-      const console = join(this.directory, 'console.log')
-      const said = await readFile(console, 'utf8').catch(() => '')
-      // A test takes the host away before anybody could read it.
-      const end = said.trimEnd().split('\n').slice(-8).join('\n')
-      throw new HyperkubeError('HOST_NOT_UP', `the host did not come up; its last words were\n${end}\n`, {
-        host: this.name,
-        hint: `read ${console}`,
-        cause,
-      })
-    })
   }
 
   /** All processes end at once; the disk keeps what the kernel had taken in. */
@@ -166,12 +111,6 @@ export class Host {
 
   get #unheardFile(): string {
     return join(this.directory, 'unheard')
-  }
-
-  async #run(what: string, remote: string, options: CommandOptions = {}): Promise<CommandResult> {
-    const result = await run(sshArgv(this.ssh, remote), { ...options, allowFailure: true })
-    if (result.code === 0 || options.allowFailure === true) return result
-    throw commandFailed(what, result, { host: this.name })
   }
 
   async #attach(base: string): Promise<void> {
@@ -237,20 +176,11 @@ export async function makeHost(directory: string, keyFile: string, wish: HostWis
 
 async function furnish(host: Host): Promise<void> {
   const upper = join(host.disk.directory, 'upper')
-  for (const path of ['etc/ssh', 'root/.ssh']) await mkdir(join(upper, path), { recursive: true })
   await mkdir(join(host.disk.directory, 'work'), { recursive: true })
   for (const name of stateDirectories) {
     await mkdir(join(host.disk.directory, 'state', name), { recursive: true })
   }
-  const hostKey = join(upper, 'etc/ssh/ssh_host_ed25519_key')
-  await makeKey(hostKey, host.name)
-  await writeFile(host.ssh.knownHosts, `${host.address} ${await readFile(`${hostKey}.pub`, 'utf8')}`)
-  await writeFile(join(upper, 'root/.ssh/authorized_keys'), await readFile(`${host.ssh.keyFile}.pub`), {
-    mode: 0o600,
-  })
-  await writeFile(join(upper, 'etc/hostname'), `${host.name}\n`)
-  await writeFile(join(upper, 'etc/hosts'), `127.0.0.1 localhost\n127.0.1.1 ${host.name}\n`)
-  await writeFile(join(upper, 'etc/machine-id'), `${randomBytes(16).toString('hex')}\n`)
+  await personalize(host, upper)
 }
 
 export async function readHost(directory: string, keyFile: string): Promise<Host | undefined> {

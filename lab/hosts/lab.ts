@@ -4,6 +4,7 @@ import { run } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
 import { exists } from '../../src/kit/files.ts'
 import { settleAll } from '../../src/kit/settle.ts'
+import { installForVirtualMachines } from '../prerequisites.ts'
 import { type Report, silentReport } from '../report.ts'
 import { ensureBase } from './base.ts'
 import { claimant, claimNetwork, exclusively, findNetwork } from './claim.ts'
@@ -13,6 +14,10 @@ import { gatewayAddress, hostAddress, hostMark, isHostName, isLabName, labDirect
 import { makeBridge } from './network.ts'
 import { makeKey } from './ssh.ts'
 import { sweep, sweepHost } from './sweep.ts'
+import { VirtualMachine } from './virtual-machine.ts'
+
+/** The highest number that an address can be made of. */
+const lastHost = 244
 
 export interface LabOptions {
   readonly name: string
@@ -75,6 +80,20 @@ export class Lab {
       const known = new Map((await this.hosts()).map(({ name, address }) => [name, address]))
       const addresses = assignAddresses(this.network, known, names)
       return settleAll(names.map(async (name) => this.#bring(name, addresses.get(name) ?? '', base, options)))
+    })
+  }
+
+  /** Makes and starts a machine with a kernel of its own: the only one of its lab, and no host that faults are for. */
+  async upVirtual(name: string): Promise<VirtualMachine> {
+    await installForVirtualMachines(this.#report)
+    const base = await ensureBase(this.#cache, this.#report, 'virtual-machine')
+    return exclusively(this.name, async () => {
+      await this.#prepare()
+      const directory = this.#hostDirectory(name)
+      const place = { name, network: this.network, address: hostAddress(this.network, lastHost) }
+      return this.#report.step(`start ${name} (${place.address})`, async () =>
+        VirtualMachine.start({ ...place, directory, keyFile: this.#keyFile, base }),
+      )
     })
   }
 
@@ -193,13 +212,13 @@ export function assignAddresses(
 ): ReadonlyMap<string, string> {
   const assigned = new Map(known)
   const taken = new Set(known.values())
-  const free = Array.from({ length: 244 }, (_, index) => hostAddress(network, index + 1))
+  const free = Array.from({ length: lastHost }, (_, index) => hostAddress(network, index + 1))
     .filter((address) => !taken.has(address))
     .values()
   for (const name of names) {
     if (assigned.has(name)) continue
     const { value: address } = free.next()
-    if (address === undefined) throw new HyperkubeError('LAB_FULL', 'a lab has room for 244 hosts')
+    if (address === undefined) throw new HyperkubeError('LAB_FULL', `a lab has room for ${lastHost} hosts`)
     assigned.set(name, address)
   }
   return assigned

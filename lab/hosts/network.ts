@@ -53,6 +53,13 @@ export async function plugIn({ network, host, address }: HostNetwork): Promise<v
   })
 }
 
+/** The end of a virtual machine's cable: what is at the other one, it sets itself. */
+export async function plugInVirtual({ network, host }: Omit<HostNetwork, 'address'>): Promise<void> {
+  const mark = hostMark(network, host)
+  await run(['ip', 'tuntap', 'add', 'dev', mark, 'mode', 'tap'])
+  await run(['ip', 'link', 'set', mark, 'master', networkName(network), 'up'])
+}
+
 /** A machine keeps it over a reboot: with a new one, its neighbours would not find it for half a minute. */
 export function hardwareAddress(address: string): string {
   const bytes = address.split('.').map((part) => Number(part).toString(16).padStart(2, '0'))

@@ -1,10 +1,10 @@
-import type { Host } from '../hosts/host.ts'
+import type { Machine } from '../hosts/machine.ts'
 
 /** What a person would write of a lab's hosts: those named cp are control planes, and workers too where there are no others. */
-export function clusterDocument(kubernetes: string, mirror: string, hosts: readonly Host[]): object {
+export function clusterDocument(kubernetes: string, mirror: string, hosts: readonly Machine[]): object {
   const [first] = hosts
   const alone = hosts.every(({ name }) => name.startsWith('cp'))
-  const rolesOf = ({ name }: Host): string[] => [
+  const rolesOf = ({ name }: Machine): string[] => [
     ...(name.startsWith('cp') ? ['control-plane'] : []),
     ...(alone || !name.startsWith('cp') ? ['worker'] : []),
   ]

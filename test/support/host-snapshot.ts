@@ -1,5 +1,4 @@
-import type { Host } from '../../lab/hosts/host.ts'
-
+import type { Machine } from '../../lab/hosts/machine.ts'
 /** What somebody finds who looks everywhere. */
 export interface HostSnapshot {
   readonly files: readonly string[]
@@ -13,7 +12,7 @@ export interface HostSnapshot {
 }
 
 /** Everything on the host but what belongs to whoever looks: logs, caches, and copies of lists of users. */
-export async function snapshot(host: Host): Promise<HostSnapshot> {
+export async function snapshot(host: Machine): Promise<HostSnapshot> {
   const of = async (script: string): Promise<string> => (await host.script(script)).stdout
   const files = await of(
     `find / /var/lib/etcd /var/lib/kubelet /var/lib/containerd -xdev \\( -path /var/log/journal -o -path /tmp -o -path /var/tmp -o -path /root \\) -prune -o ! -name 'passwd*' ! -name 'group*' ! -name '*shadow*' ! -name '.pwd.lock' ! -path '/etc/sub?id*' ! -path '/var/log/*tmp' ! -path /var/log/lastlog ! -path /var/log/faillog -printf '%p %u:%g %m %y\\n' | sort -u`,

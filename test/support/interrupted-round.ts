@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Host } from '../../lab/hosts/host.ts'
+import type { Machine } from '../../lab/hosts/machine.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { CommandResult } from '../../src/kit/command.ts'
@@ -70,7 +70,7 @@ function isIdle({ code, stderr }: Pick<CommandResult, 'code' | 'stderr'>): boole
 const claim = z.object({ holder: z.string(), released: z.boolean() })
 
 /** Hosts that are still somebody's. */
-async function claimed(hosts: readonly Host[]): Promise<string[]> {
+async function claimed(hosts: readonly Machine[]): Promise<string[]> {
   const held = await settleAll(
     hosts.map(async (host) => {
       const { code, stdout } = await host.script('cat /var/lib/hyperkube/agent/claim.json', {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
-import type { Host } from '../../lab/hosts/host.ts'
+import type { Machine } from '../../lab/hosts/machine.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 import { clientOf } from './admin.ts'
 import type { Operator } from './operator.ts'
@@ -58,7 +58,7 @@ const ask =
   'cd /etc/hyperkube/etcd; /opt/hyperkube/etcd-*/etcdctl --cacert=ca.crt --cert=client.crt --key=client.key'
 
 /** As numbers of 64 bits, which stay text. */
-async function etcdIds(host: Host): Promise<string | undefined> {
+async function etcdIds(host: Machine): Promise<string | undefined> {
   const { code, stdout } = await host.script(`${ask} member list --write-out=fields`, { allowFailure: true })
   if (code !== 0) return undefined
   const ids = stdout.split('\n').filter((line) => /^"(ClusterID|ID|PeerURL)" :/.test(line))
@@ -67,7 +67,7 @@ async function etcdIds(host: Host): Promise<string | undefined> {
 
 const namespace = z.object({ metadata: z.object({ uid: z.string() }) })
 
-async function clusterId(operator: Operator, controlPlanes: readonly Host[]): Promise<string | undefined> {
+async function clusterId(operator: Operator, controlPlanes: readonly Machine[]): Promise<string | undefined> {
   const admin = await clientOf(await operator.identity(), 'kubernetes', 'test', ['system:masters'])
   return firstOf(controlPlanes, async ({ address }) => {
     const api = new KubeApi(`https://${address}:6443`, admin)
@@ -82,8 +82,8 @@ async function clusterId(operator: Operator, controlPlanes: readonly Host[]): Pr
 }
 
 async function firstOf(
-  hosts: readonly Host[],
-  look: (host: Host) => Promise<string | undefined>,
+  hosts: readonly Machine[],
+  look: (host: Machine) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   for (const host of hosts) {
     const seen = await look(host)

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { type Document, parseDocument, stringify } from 'yaml'
 import { cacheDirectory } from '../../lab/cache.ts'
 import { selectParts } from '../../lab/engine/parts.ts'
-import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
+import type { Machine } from '../../lab/hosts/machine.ts'
 import { clusterDocument } from '../../lab/hyperkube/cluster-document.ts'
 import { openMirror } from '../../lab/mirror/open.ts'
 import { silentReport } from '../../lab/report.ts'
@@ -21,7 +21,7 @@ import { type ToldCommand, toldCommand } from './told-command.ts'
 
 /** A person with the shipped executable, a cluster.yml, its identity and its lock; nothing is done to any host yet. */
 export interface Operator {
-  readonly hosts: readonly Host[]
+  readonly hosts: readonly Machine[]
   /** Where cluster.yml and what belongs to it are. */
   readonly directory: string
   readonly hyperkube: (...words: readonly string[]) => Promise<CommandResult>
@@ -39,7 +39,11 @@ export interface Operator {
   close(): Promise<void>
 }
 
-export async function newOperator(lab: Lab, hosts: readonly Host[], kubernetes: string): Promise<Operator> {
+export async function newOperator(
+  lab: Lab,
+  hosts: readonly Machine[],
+  kubernetes: string,
+): Promise<Operator> {
   const mirror = await openMirror(lab, {
     parts: selectParts(),
     cache: cacheDirectory(),
