@@ -19,6 +19,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/proxy': ['src/contract', 'src/kit'],
   'src/kube': ['src/contract', 'src/kit'],
   'src/etcd': ['src/contract', 'src/kit'],
+  'src/addons': ['src/kube', 'src/catalog', 'src/spec', 'src/contract', 'src/kit'],
   'src/agent': ['src/pki', 'src/kube', 'src/etcd', 'src/diff', 'src/contract', 'src/kit'],
   'src/ssh': ['src/identity', 'src/contract', 'src/kit'],
   'src/lifecycle': [
@@ -26,6 +27,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'src/diff',
     'src/plan',
     'src/ssh',
+    'src/addons',
     'src/kube',
     'src/etcd',
     'src/identity',

@@ -1,3 +1,4 @@
+import { addon } from './addon.ts'
 import { agent } from './agent.ts'
 import { catalog } from './catalog.ts'
 import { claim } from './claim.ts'
@@ -44,6 +45,7 @@ export const areas: readonly Area[] = [
   { title: 'The Kubernetes API', entries: kube },
   { title: 'etcd', entries: etcd },
   { title: 'Bringing hosts to their plan', entries: lifecycle },
+  { title: 'Addons', entries: addon },
   { title: 'Certificates', entries: pki },
   { title: 'The way to the API', entries: proxy },
   { title: 'Documents between programs', entries: contract },

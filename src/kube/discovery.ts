@@ -9,6 +9,8 @@ const resourceList = z.looseObject({
   resources: z.array(z.looseObject({ name: z.string(), kind: z.string(), namespaced: z.boolean() })),
 })
 
+const group = z.looseObject({ versions: z.array(z.looseObject({ groupVersion: z.string() })) })
+
 type Offers = ReadonlyMap<string, Resource>
 export type Fetch = (path: string, options: CallOptions) => Promise<unknown>
 
@@ -34,6 +36,19 @@ export class Discovery {
     throw new KubeError('KUBE_KIND_UNKNOWN', `the cluster has no ${kind} in ${apiVersion}`, {
       hint: 'the definition of the kind must be there before objects of it are',
     })
+  }
+
+  /** As which versions the cluster has the objects of a group, the one that it prefers first. None when it has no such group. */
+  async versions(name: string, { signal, timeout }: CallOptions = {}): Promise<string[]> {
+    if (name === '') return ['v1']
+    const path = `/apis/${name}`
+    try {
+      const { versions } = parseAnswer(group, await this.#fetch(path, { signal, timeout }), path)
+      return versions.map(({ groupVersion }) => groupVersion)
+    } catch (error) {
+      if (isKubeError(error, 'KUBE_NOT_FOUND')) return []
+      throw error
+    }
   }
 
   async #ask(apiVersion: string, { signal, timeout }: CallOptions): Promise<Offers> {

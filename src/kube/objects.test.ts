@@ -34,6 +34,7 @@ test('each helper asks for what it says', async () => {
   expect(await get(client, configMaps, place)).toMatchObject({ metadata: { resourceVersion: '7' } })
   await create(client, manifest)
   await apply(client, manifest, { force: true })
+  await apply(client, manifest, { dryRun: true })
   await patchStatus(client, manifest)
   await replace(client, manifest)
   await remove(client, configMaps, place, { propagation: 'Foreground', uid: 'u', resourceVersion: '7' })
@@ -42,6 +43,7 @@ test('each helper asks for what it says', async () => {
     `GET ${object}?`,
     `POST /api/v1/namespaces/default/configmaps?${common} application/json`,
     `PATCH ${object}?${common}&force=true application/apply-patch+yaml`,
+    `PATCH ${object}?${common}&force=false&dryRun=All application/apply-patch+yaml`,
     `PATCH ${object}/status?${common}&force=false application/apply-patch+yaml`,
     `PUT ${object}?${common} application/json`,
     `DELETE ${object}? application/json`,
@@ -167,5 +169,16 @@ describe('kinds that we do not know', () => {
     await expect(get(client, widgets, place)).rejects.toMatchObject({ code: 'KUBE_KIND_UNKNOWN' })
     there = true
     expect(await get(client, widgets, place)).toBeDefined()
+  })
+
+  test('may be there in other versions of their group', async () => {
+    const versions = [{ groupVersion: 'example.org/v2' }, { groupVersion: 'example.org/v1' }]
+    const server = await serve(({ path }) =>
+      path === '/apis/example.org' ? { json: { versions } } : { status: 404, text: '404 page not found' },
+    )
+    const { discovery } = clientOf([server.url])
+    expect(await discovery.versions('example.org')).toEqual(['example.org/v2', 'example.org/v1'])
+    expect(await discovery.versions('example.com')).toEqual([])
+    expect(await discovery.versions('')).toEqual(['v1'])
   })
 })

@@ -6,13 +6,15 @@ import { collectionPath, objectPath } from './paths.ts'
 import { applyPatch, mergePatch, type CallOptions, type KubeRequest, type Query } from './request.ts'
 
 /** Under this name we own the fields that we set. */
-const fieldManager = 'hyperkube'
+export const fieldManager = 'hyperkube'
 /** A field that the API does not know is a mistake of ours, not something to pass over. */
 const strict: Query = { fieldManager, fieldValidation: 'Strict' }
 
 export interface ApplyOptions extends CallOptions {
   /** Take fields that others own. */
   readonly force?: boolean
+  /** Nothing is changed; the answer is what the object would be. */
+  readonly dryRun?: boolean
 }
 
 /**
@@ -40,13 +42,13 @@ async function applyTo(
   client: KubeClient,
   manifest: Manifest,
   part: string | undefined,
-  { force = false, signal, timeout }: ApplyOptions,
+  { force = false, dryRun = false, signal, timeout }: ApplyOptions,
 ): Promise<KubeObject> {
   const resource = await client.discovery.resource(manifest, { signal, timeout })
   return sent(client, {
     method: 'PATCH',
     path: objectPath(resource, manifest.metadata, part),
-    query: { ...strict, force },
+    query: { ...strict, force, dryRun: dryRun ? 'All' : undefined },
     body: manifest,
     contentType: applyPatch,
     signal,

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { changedFields } from './changed-fields.ts'
+
+test('each field is told as far down as it can be', () => {
+  const before = { a: 1, same: { x: [1] }, list: [{ name: 'x' }, { name: 'y' }], gone: true, labels: {} }
+  const after = { a: 2, same: { x: [1] }, list: [{ name: 'z' }], labels: { 'a.b/c': '1' }, kind: null }
+  expect(changedFields(before, after)).toEqual([
+    { path: 'a', before: 1, after: 2 },
+    { path: 'gone', before: true },
+    { path: 'kind', after: null },
+    { path: 'labels["a.b/c"]', after: '1' },
+    { path: 'list[0].name', before: 'x', after: 'z' },
+    { path: 'list[1]', before: { name: 'y' } },
+  ])
+})
+
+test('what has become something else is told whole', () => {
+  expect(changedFields({ a: [1] }, { a: { b: 1 } })).toEqual([{ path: 'a', before: [1], after: { b: 1 } }])
+})

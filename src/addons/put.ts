@@ -1,0 +1,81 @@
+import type { Finding } from '../contract/finding.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { type Addon, labelled } from './addon.ts'
+import { applyWave } from './apply-wave.ts'
+import { refuseWrong } from './check.ts'
+import { appliedEntry, union, wishedEntries, without } from './entries.ts'
+import type { Entry } from './inventory.ts'
+import { readInventories, type StoredInventory, writeInventory } from './inventory-store.ts'
+import { lookAll } from './live.ts'
+import { elsewhereOf } from './prune.ts'
+import { keyOf, type Reference, referenceOf } from './reference.ts'
+import { sweep } from './sweep.ts'
+import type { Patience } from './waiting.ts'
+import { definedGroups, inWaves } from './waves.ts'
+
+export interface PutOptions extends Patience {
+  /** The other addons that are wished: what has moved to them is not removed. */
+  readonly others: readonly Addon[]
+}
+
+export interface Outcome {
+  readonly removed: readonly Reference[]
+  readonly findings: readonly Finding[]
+}
+
+/**
+ * Makes the cluster have what an addon wishes, and nothing more of it. Whatever may be there of the addon is in its
+ * inventory before it is there, so that a run that was cut is simply done again.
+ */
+export async function put(client: KubeClient, addon: Addon, options: PutOptions): Promise<Outcome> {
+  const { others, signal } = options
+  refuseWrong([addon, ...others])
+  const inventories = await readInventories(client, { signal })
+  const former = inventories.find((inventory) => inventory.addon === addon.name)
+  const live = await lookAll(client, addon.manifests.map(referenceOf), { signal })
+  const wished = wishedEntries(addon, live, inventories)
+  const entries = union(wished, former?.entries ?? [])
+  const entered = await writeInventory(client, { addon: addon.name, entries }, former, { signal })
+  const rest = await takeOver(client, inventories, addon.name, wished, signal)
+  const there = await applyWaves(client, addon, options)
+  const kept = wished.map((entry): Entry => {
+    const object = there.get(keyOf(entry))
+    return object === undefined ? entry : appliedEntry(entry, object, addon.name)
+  })
+  const elsewhere = elsewhereOf({ addon: addon.name, kept, inventories: rest, others })
+  const swept = await sweep(client, without(entries, kept), elsewhere, options)
+  const left = { addon: addon.name, entries: [...kept, ...swept.held] }
+  await writeInventory(client, left, entered, { signal })
+  return { removed: swept.removed, findings: swept.findings }
+}
+
+async function applyWaves(
+  client: KubeClient,
+  addon: Addon,
+  patience: Patience,
+): Promise<ReadonlyMap<string, KubeObject>> {
+  const defined = definedGroups(addon.manifests.map(referenceOf))
+  const there = new Map<string, KubeObject>()
+  for (const wave of inWaves(labelled(addon), referenceOf)) {
+    const applied = await applyWave(client, wave, { ...patience, addon, defined })
+    for (const [key, object] of applied) there.set(key, object)
+  }
+  return there
+}
+
+/** What has moved here leaves the inventory in which it was, now that it is in this one. */
+async function takeOver(
+  client: KubeClient,
+  inventories: readonly StoredInventory[],
+  addon: string,
+  wished: readonly Entry[],
+  signal: AbortSignal,
+): Promise<StoredInventory[]> {
+  const rest: StoredInventory[] = []
+  for (const inventory of inventories.filter((one) => one.addon !== addon)) {
+    const entries = without(inventory.entries, wished)
+    rest.push(await writeInventory(client, { addon: inventory.addon, entries }, inventory, { signal }))
+  }
+  return rest
+}
