@@ -67,21 +67,33 @@ function isIdle({ code, stderr }: Pick<CommandResult, 'code' | 'stderr'>): boole
   return code === 0 && stderr.includes('nothing to do')
 }
 
-const claim = z.object({ holder: z.string(), released: z.boolean() })
+const claim = z.object({ holder: z.string(), heard: z.number(), released: z.boolean() })
+/** After so long, in milliseconds, nobody heeds a claim whose holder says nothing. */
+const silence = 60_000
 
-/** Hosts that are still somebody's. */
+/**
+ * Hosts that are still somebody's. Where a holder was killed and the next `up` had nothing to do, nobody took the claim
+ * from them: it must lapse by itself.
+ */
 async function claimed(hosts: readonly Machine[]): Promise<string[]> {
-  const held = await settleAll(
-    hosts.map(async (host) => {
-      const { code, stdout } = await host.script('cat /var/lib/hyperkube/agent/claim.json', {
-        allowFailure: true,
-      })
-      if (code !== 0) return []
-      const { holder, released } = claim.parse(JSON.parse(stdout))
-      return released ? [] : [`${host.name} is claimed by ${holder}`]
-    }),
+  let held: string[] = []
+  const look = async (): Promise<boolean> => {
+    held = (await settleAll(hosts.map(holderOf))).flat()
+    return held.length === 0
+  }
+  await until('claims to be given back, or to lapse', look, { within: 2 * silence, every: 1000 }).catch(
+    () => undefined,
   )
-  return held.flat()
+  return held
+}
+
+async function holderOf(host: Machine): Promise<string[]> {
+  const { code, stdout } = await host.script('cat /var/lib/hyperkube/agent/claim.json', {
+    allowFailure: true,
+  })
+  if (code !== 0) return []
+  const { holder, heard, released } = claim.parse(JSON.parse(stdout))
+  return released || Date.now() - heard > silence ? [] : [`${host.name} is claimed by ${holder}`]
 }
 
 const nodes = z.object({
