@@ -1,4 +1,5 @@
 import type { Finding } from '../contract/finding.ts'
+import { firstFew } from '../kit/first-few.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Addon } from './addon.ts'
 import type { Entry, Inventory } from './inventory.ts'
@@ -104,8 +105,7 @@ export function findingOf(verdict: Verdict, addon: string): Finding[] {
     ]
   }
   if (verdict.act !== 'hold' || verdict.why !== 'in use') return []
-  const more = verdict.by.length - mostNamed
-  const by = `${verdict.by.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const by = firstFew(verdict.by, mostNamed)
   const common = {
     severity: 'warning',
     message: `${what} stays, because it would take others with it: ${by}`,

@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { HyperkubeError } from '../kit/errors.ts'
+import { waitWatchfully } from '../kit/wait-watchfully.ts'
 
-/** Told again so often, that a person sees that it is still so. */
-const reminder = 5000
 const mostNamed = 5
 
 export interface Patience {
@@ -36,24 +34,22 @@ export async function waitUntilNothingLacks(
   { addon, code, hint }: Goal,
   { tell, now, deadline, signal, every = 500 }: Patience,
 ): Promise<void> {
-  const since = now()
-  let told = { reasons: '', time: 0 }
-  for (;;) {
-    const lacks = await look()
-    if (lacks.length === 0) return
-    signal.throwIfAborted()
-    const time = now().getTime()
-    if (time > deadline) {
-      throw new HyperkubeError(code, `addon ${addon}: ${await inWords(lacks, mostNamed)}`, { hint })
-    }
-    const reasons = lacks.map(({ what, reason }) => `${what}: ${reason}`).join('; ')
-    if (reasons !== told.reasons || time - told.time > reminder) {
-      const words = `addon ${addon}: ${await inWords(lacks, 1)}`
-      tell({ type: 'waiting', for: words, since: since.toISOString() })
-      told = { reasons, time }
-    }
-    await sleep(every, undefined, { signal }).catch(() => signal.throwIfAborted())
+  let lacks: readonly Lack[] = []
+  const reasons = async (): Promise<string | undefined> => {
+    lacks = await look()
+    if (lacks.length === 0) return undefined
+    return lacks.map(({ what, reason }) => `${what}: ${reason}`).join('; ')
   }
+  await waitWatchfully(reasons, {
+    tell: async (_, since) =>
+      tell({ type: 'waiting', for: `addon ${addon}: ${await inWords(lacks, 1)}`, since }),
+    late: async () =>
+      new HyperkubeError(code, `addon ${addon}: ${await inWords(lacks, mostNamed)}`, { hint }),
+    now,
+    deadline,
+    every,
+    signal,
+  })
 }
 
 async function inWords(lacks: readonly Lack[], most: number): Promise<string> {

@@ -28,6 +28,16 @@ export const findingSchema = z.strictObject({
 })
 export type Finding = z.infer<typeof findingSchema>
 
+/**
+ * For a filter: what somebody has not said that they overlook. Errors of some codes cannot be overlooked, whatever is said.
+ */
+export function unlessIgnored(
+  ignored: readonly string[],
+  isNeeded: (code: string) => boolean = () => false,
+): (finding: Finding) => boolean {
+  return ({ code, severity }) => !ignored.includes(code) || (severity === 'error' && isNeeded(code))
+}
+
 export function hasErrors(findings: readonly Finding[]): boolean {
   return findings.some(({ severity }) => severity === 'error')
 }

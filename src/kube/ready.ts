@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { firstFew } from '../kit/first-few.ts'
 import type { KubeClient } from './client.ts'
 import { KubeError } from './kube-error.ts'
 import { parseAnswer } from './parse.ts'
@@ -30,18 +31,13 @@ export async function ready(
     return {
       ready: false,
       failing,
-      reason: failing.length > 0 ? `fails ${firstOf(failing)}` : error.message,
+      reason: failing.length > 0 ? `fails ${firstFew(failing, mostNamed)}` : error.message,
     }
   }
 }
 
+/** A server that has just begun fails a dozen of them. */
 const mostNamed = 2
-
-/** A server that has just begun fails a dozen of them: nobody reads more than a few. */
-function firstOf(checks: readonly string[]): string {
-  const more = checks.length - mostNamed
-  return `${checks.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
 
 /** Of lines such as `[-]etcd failed: reason withheld`. */
 export function failingChecks(text: string): string[] {

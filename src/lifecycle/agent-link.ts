@@ -4,6 +4,7 @@ import { type Event, eventFormat, eventTypes } from '../contract/event.ts'
 import { type AgentRequest, type AgentResponse, requestFormat, responseFormat } from '../contract/request.ts'
 import { readTold } from '../contract/versioned.ts'
 import { HyperkubeError } from '../kit/errors.ts'
+import { inTurns } from '../kit/turns.ts'
 import type { Conversation } from '../ssh/remote.ts'
 
 export type Ask = AgentRequest['ask']
@@ -17,7 +18,8 @@ export class AgentLink {
   readonly #host: string
   readonly #conversation: Conversation
   readonly #lines: AsyncIterator<string>
-  #last: Promise<unknown> = Promise.resolve()
+  /** Answers come in the order of questions, so the next one is asked when the last is answered. */
+  readonly #inTurn = inTurns()
 
   constructor(host: string, conversation: Conversation) {
     this.#host = host
@@ -61,17 +63,6 @@ export class AgentLink {
 
   close(): void {
     this.#conversation.kill()
-  }
-
-  /** Answers come in the order of questions, so the next one is asked when the last is answered. */
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const before = this.#last
-    const turn = (async () => {
-      await before.catch(() => undefined)
-      return work()
-    })()
-    this.#last = turn
-    return turn
   }
 
   #send(ask: Ask): void {

@@ -1,20 +1,15 @@
 import { expect, test } from 'vitest'
 import type { Op } from '../contract/op.ts'
-import { clusterOf, planInput } from '../plan/fixtures.ts'
+import { clusterWith, planInput } from '../plan/fixtures.ts'
 import { planCluster } from '../plan/plan.ts'
 import type { Proposal } from './survey.ts'
 import { beyondAgreement } from './agreement.ts'
 import { planDocument } from './plan-document.ts'
 
-const cluster = clusterOf(`apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }
-    - { name: w1, address: 10.0.0.2, roles: [worker] }
-`)
+const cluster = clusterWith(
+  '{ name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }',
+  '{ name: w1, address: 10.0.0.2, roles: [worker] }',
+)
 const { plans } = planCluster(planInput(cluster))
 const file: Op = {
   component: 'kubelet',

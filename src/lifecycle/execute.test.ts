@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Event } from '../contract/event.ts'
 import type { AgentRequest } from '../contract/request.ts'
 import { createIdentity } from '../identity/identity.ts'
-import { clusterOf, lockFor, planInput } from '../plan/fixtures.ts'
+import { clusterWith, lockFor, planInput } from '../plan/fixtures.ts'
 import { describeStep } from '../rollout/describe.ts'
 import { step } from '../rollout/step.ts'
 import { execute } from './execute.ts'
@@ -12,15 +12,10 @@ import { eventStream } from './stream.ts'
 import { planFrom, type Proposal, secretsOf, type Wish } from './survey.ts'
 import type { TrialPods } from './verify/trial-pods.ts'
 
-const cluster = clusterOf(`apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }
-    - { name: w1, address: 10.0.0.2, roles: [worker] }
-`)
+const cluster = clusterWith(
+  '{ name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }',
+  '{ name: w1, address: 10.0.0.2, roles: [worker] }',
+)
 const identity = await createIdentity('shop', new Date('2026-11-15T00:00:00Z'))
 const wish: Wish = {
   cluster,

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, HyperkubeError } from '../kit/errors.ts'
+import { waitWatchfully } from '../kit/wait-watchfully.ts'
 import { describeGate } from '../rollout/describe.ts'
 import { quorum } from '../rollout/quorum.ts'
 import type { Gate } from '../rollout/step.ts'
@@ -7,8 +7,6 @@ import type { Observer, Unwell } from './observer.ts'
 import type { Tell } from './stream.ts'
 
 const between = 200
-/** Told again so often, that a person sees that it is still so. */
-const reminder = 5000
 
 export interface GateOptions {
   readonly within: number
@@ -23,20 +21,14 @@ export async function passGate(
   tell: Tell,
   { within, now, signal }: GateOptions,
 ): Promise<void> {
-  const since = now()
-  let told = { reason: '', time: 0 }
-  for (;;) {
-    const reason = await look(gate, observer)
-    if (reason === undefined) return
-    signal.throwIfAborted()
-    const time = now().getTime()
-    if (time - since.getTime() > within) throw timedOut(gate, reason)
-    if (reason !== told.reason || time - told.time > reminder) {
-      tell({ type: 'waiting', for: `until ${describeGate(gate)}: ${reason}`, since: since.toISOString() })
-      told = { reason, time }
-    }
-    await sleep(between, undefined, { signal }).catch(() => signal.throwIfAborted())
-  }
+  await waitWatchfully(async () => look(gate, observer), {
+    tell: (reason, since) => tell({ type: 'waiting', for: `until ${describeGate(gate)}: ${reason}`, since }),
+    late: (reason) => timedOut(gate, reason),
+    now,
+    deadline: now().getTime() + within,
+    every: between,
+    signal,
+  })
 }
 
 async function look(gate: Gate, observer: Observer): Promise<Unwell> {

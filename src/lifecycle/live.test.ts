@@ -1,21 +1,16 @@
 import { expect, test } from 'vitest'
 import type { Op } from '../contract/op.ts'
-import { clusterOf, planInput } from '../plan/fixtures.ts'
+import { clusterWith, planInput } from '../plan/fixtures.ts'
 import { planCluster } from '../plan/plan.ts'
 import { type KnownMember, liveOf } from './live.ts'
 import { placesIn, rolesIn } from './places.ts'
 
-const cluster = clusterOf(`apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 10.0.0.1, roles: [control-plane] }
-    - { name: cp2, address: 10.0.0.2, roles: [control-plane] }
-    - { name: cp3, address: 203.0.113.3, internalAddress: 10.0.0.3, roles: [control-plane], nodeName: third }
-    - { name: w1, address: w1.example.com, roles: [worker] }
-`)
+const cluster = clusterWith(
+  '{ name: cp1, address: 10.0.0.1, roles: [control-plane] }',
+  '{ name: cp2, address: 10.0.0.2, roles: [control-plane] }',
+  '{ name: cp3, address: 203.0.113.3, internalAddress: 10.0.0.3, roles: [control-plane], nodeName: third }',
+  '{ name: w1, address: w1.example.com, roles: [worker] }',
+)
 const input = planInput(cluster)
 const places = placesIn(cluster)
 

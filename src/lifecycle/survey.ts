@@ -1,7 +1,7 @@
 import { catalogFor } from '../catalog/catalog.ts'
 import type { Lock } from '../catalog/lock.ts'
 import type { Facts } from '../contract/facts.ts'
-import { type Finding, hasErrors } from '../contract/finding.ts'
+import { type Finding, hasErrors, unlessIgnored } from '../contract/finding.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
 import type { Identity } from '../identity/identity.ts'
@@ -75,10 +75,9 @@ export function planFrom(wish: Wish, facts: ReadonlyMap<string, Facts>, ignored:
   return planCluster(input, ignored)
 }
 
-/** What the order across hosts forbids would cost the cluster, so it cannot be overlooked; anything else can. */
-export function unlessIgnored(ignored: readonly string[]): (finding: Finding) => boolean {
-  return ({ code, severity }) =>
-    !ignored.includes(code) || (severity === 'error' && code.startsWith('ROLLOUT_'))
+/** What the order across hosts forbids would cost the cluster, so it cannot be overlooked. */
+export function ofRollout(findings: readonly Finding[], ignored: readonly string[]): Finding[] {
+  return findings.filter(unlessIgnored(ignored, () => true))
 }
 
 export interface SurveyOptions {

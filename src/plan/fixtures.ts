@@ -17,6 +17,13 @@ export function clusterOf(text: string): Cluster {
   return cluster
 }
 
+/** Of these hosts, each a line of `hosts`. */
+export function clusterWith(...hosts: readonly string[]): Cluster {
+  const head = ['apiVersion: hyperkube.dev/v1', 'kind: Cluster', 'metadata: { name: shop }']
+  const lines = hosts.map((host) => `    - ${host}`)
+  return clusterOf([...head, 'spec:', '  kubernetes: 1.37.1', '  hosts:', ...lines].join('\n'))
+}
+
 export interface Variation {
   readonly linux?: Partial<LinuxFacts>
   readonly windows?: Partial<WindowsFacts>

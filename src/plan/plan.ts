@@ -1,5 +1,5 @@
 import type { Facts } from '../contract/facts.ts'
-import { type Finding, hasErrors } from '../contract/finding.ts'
+import { type Finding, hasErrors, unlessIgnored } from '../contract/finding.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Host } from '../spec/host.ts'
 import type { Planner } from './component.ts'
@@ -34,7 +34,7 @@ const indispensable: ReadonlySet<string> = new Set([
 export function planCluster(input: PlanInput, ignored: readonly string[] = []): Planned {
   const topology = topologyOf(input.cluster, input.facts)
   const findings = inputFindings(input, topology).filter(
-    ({ code, severity }) => !ignored.includes(code) || (severity === 'error' && indispensable.has(code)),
+    unlessIgnored(ignored, (code) => indispensable.has(code)),
   )
   if (hasErrors(findings)) return { plans: [], findings }
   const shared = sharedOf(input.lock)

@@ -1,5 +1,6 @@
-import { open } from 'node:fs/promises'
+import { constants } from 'node:fs'
 import { hashFrom } from './file-hash.ts'
+import { opened } from './synced.ts'
 
 /** The hyperkube that runs. */
 export interface Release {
@@ -18,12 +19,7 @@ export function runningRelease(version: string, executable = '/proc/self/exe'): 
     executable,
     pid: process.pid,
     async digest() {
-      const file = await open(executable)
-      try {
-        return (await hashFrom(file)).digest('hex')
-      } finally {
-        await file.close()
-      }
+      return opened(executable, constants.O_RDONLY, async (file) => (await hashFrom(file)).digest('hex'))
     },
   }
 }

@@ -4,7 +4,7 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import { diff } from '../../diff/diff.ts'
 import { presentAfter } from '../../diff/items.ts'
 import { rolesIn } from '../../lifecycle/places.ts'
-import { planFrom, type Proposal, unlessIgnored, type Wish } from '../../lifecycle/survey.ts'
+import { ofRollout, planFrom, type Proposal, type Wish } from '../../lifecycle/survey.ts'
 import type { Live } from '../../rollout/input.ts'
 import { rollout } from '../../rollout/rollout.ts'
 
@@ -31,7 +31,7 @@ export function propose(
     maxUnavailable: spec.rollout.maxUnavailable,
     kubeletBefore: kubeletsOf(former),
   })
-  const all = [...findings, ...rolled.findings.filter(unlessIgnored(ignored))]
+  const all = [...findings, ...ofRollout(rolled.findings, ignored)]
   return { findings: all, plans, ops, steps: rolled.steps, inside: [] }
 }
 

@@ -10,21 +10,16 @@ import { publicIdentity } from '../../identity/public.ts'
 import { secretsOf } from '../../lifecycle/survey.ts'
 import { planCluster } from '../../plan/plan.ts'
 import { planDocument } from '../../lifecycle/plan-document.ts'
-import { clusterOf, lockFor, planInput } from '../../plan/fixtures.ts'
+import { clusterWith, lockFor, planInput } from '../../plan/fixtures.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { inMemory, type World } from '../in-memory.ts'
 import { type AgreedPlan, bringUp } from './bring-up.ts'
 
-const cluster = clusterOf(`apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }
-    - { name: w1, address: 10.0.0.2, roles: [worker] }
-    - { name: w2, address: 10.0.0.3, roles: [worker] }
-`)
+const cluster = clusterWith(
+  '{ name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }',
+  '{ name: w1, address: 10.0.0.2, roles: [worker] }',
+  '{ name: w2, address: 10.0.0.3, roles: [worker] }',
+)
 const wish = {
   cluster,
   lock: lockFor('1.37.1'),
@@ -33,16 +28,11 @@ const wish = {
   version: () => '0.1.0',
 }
 /** Three control planes, each with a member of etcd. */
-const three = clusterOf(`apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }
-    - { name: cp2, address: 10.0.0.2, roles: [control-plane, worker] }
-    - { name: cp3, address: 10.0.0.3, roles: [control-plane, worker] }
-`)
+const three = clusterWith(
+  '{ name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }',
+  '{ name: cp2, address: 10.0.0.2, roles: [control-plane, worker] }',
+  '{ name: cp3, address: 10.0.0.3, roles: [control-plane, worker] }',
+)
 const op: Op = {
   component: 'containerd',
   stage: 'prepare',

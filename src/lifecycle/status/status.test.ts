@@ -1,20 +1,15 @@
 import { expect, test } from 'vitest'
-import { clusterOf, planInput } from '../../plan/fixtures.ts'
+import { clusterWith, planInput } from '../../plan/fixtures.ts'
 import { planCluster } from '../../plan/plan.ts'
 import { placesIn, placesOf } from '../places.ts'
 import { serviceNames, serviceOf } from './services.ts'
 import { isWell, statusOf } from './status.ts'
 
-const cluster = clusterOf(`apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 10.0.0.1, roles: [control-plane] }
-    - { name: db1, address: 10.0.0.2, roles: [etcd] }
-    - { name: w1, address: 10.0.0.3, roles: [worker], nodeName: worker-one }
-`)
+const cluster = clusterWith(
+  '{ name: cp1, address: 10.0.0.1, roles: [control-plane] }',
+  '{ name: db1, address: 10.0.0.2, roles: [etcd] }',
+  '{ name: w1, address: 10.0.0.3, roles: [worker], nodeName: worker-one }',
+)
 const { plans } = planCluster(planInput(cluster))
 
 test('the file alone says where programs are, as the plans do', () => {

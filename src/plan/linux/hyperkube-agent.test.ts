@@ -1,17 +1,12 @@
 import { expect, test } from 'vitest'
-import { clusterOf, planInput } from '../fixtures.ts'
+import { clusterWith, planInput } from '../fixtures.ts'
 import { planCluster } from '../plan.ts'
 
 const input = planInput(
-  clusterOf(`apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }
-    - { name: w1, address: 10.0.0.2, roles: [worker] }
-`),
+  clusterWith(
+    '{ name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }',
+    '{ name: w1, address: 10.0.0.2, roles: [worker] }',
+  ),
 )
 
 test('another release of hyperkube is a matter of its agent alone, and of one host alone', () => {
