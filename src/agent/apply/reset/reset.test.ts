@@ -144,3 +144,22 @@ test('an agent that never got a plan goes too, and ends itself last', async () =
   await host.systemd.forget(unit)
   expect(await everything()).toEqual(before)
 })
+
+test('slices that systemd made for pods are ended, and systemd forgets them', async () => {
+  await setUp()
+  let slice = 'active'
+  const own = host.systemd
+  const systemd: LinuxHost['systemd'] = {
+    ...own,
+    show: async (unit) => ({
+      ...(await own.show(unit)),
+      ...(unit === 'kubepods.slice' ? { active: slice } : {}),
+    }),
+    async stop(unit) {
+      if (unit === 'kubepods.slice') slice = 'inactive'
+      else await own.stop(unit)
+    },
+  }
+  await resetHost({ ...host, systemd })
+  expect(slice).toBe('inactive')
+})
