@@ -7,6 +7,8 @@ export interface Addon {
   readonly manifests: readonly Manifest[]
   /** Take fields that others own. */
   readonly force?: boolean
+  /** False: it is enough that all of it is there. */
+  readonly wait?: boolean
 }
 
 /** Says on every object which addon it is of. */

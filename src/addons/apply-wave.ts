@@ -11,6 +11,7 @@ import { unready } from './readiness.ts'
 import { describeReference, groupOf, keyOf, type Reference, referenceOf } from './reference.ts'
 import { isSecret, withoutValues } from './secret.ts'
 import { waitsForPod } from './volume-claim.ts'
+import { isDefinition, isNamespace } from './waves.ts'
 import { type Lack, type Patience, waitUntilNothingLacks } from './waiting.ts'
 
 export interface WaveOptions extends Patience {
@@ -53,7 +54,7 @@ async function lackOf(
   there: Map<string, KubeObject>,
   options: WaveOptions,
 ): Promise<Lack | undefined> {
-  const { signal } = options
+  const { addon, signal } = options
   const reference = referenceOf(manifest)
   const [key, what] = [keyOf(reference), describeReference(reference)]
   try {
@@ -64,8 +65,8 @@ async function lackOf(
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) there.delete(key)
     else there.set(key, object)
     if (object === undefined) return { what, reason: 'somebody has removed it' }
-    const reason = unready(object)
-    if (reason === undefined) return undefined
+    const reason = unready(object, options.away)
+    if (reason === undefined || (addon.wait === false && !isGround(reference))) return undefined
     if (await waitsForPod(client, object, { signal })) return undefined
     return { what, reason, explain: async () => podTrouble(client, object, { signal }) }
   } catch (error) {
@@ -86,6 +87,11 @@ async function applied(
     if (conflicts !== undefined) throw conflictError(addon.name, referenceOf(manifest), conflicts)
     throw isSecret(manifest) ? withoutValues(error, referenceOf(manifest)) : error
   }
+}
+
+/** What the rest of an addon stands on, so that it is waited for in any case. */
+function isGround(reference: Reference): boolean {
+  return isDefinition(reference) || isNamespace(reference)
 }
 
 /** A server that is away, a webhook whose pods have just begun, a kind that one of the servers does not serve yet. */

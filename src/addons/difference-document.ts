@@ -54,6 +54,10 @@ const document = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('AddonDifference'),
   addon: z.string(),
+  /** Of all that is wished, but for what is in Secrets. */
+  digest: z.string(),
+  /** A run was cut before all of it was ready. */
+  unfinished: z.literal(true).optional(),
   objects: z.array(wished),
   unwished: z.array(unwished),
   findings: z.array(findingSchema),
@@ -67,7 +71,13 @@ export const differenceFormat: Format<AddonDifference> = {
   older: [],
 }
 
+/** Whether nothing of it is there yet. */
+export function isEntirelyNew({ objects }: AddonDifference): boolean {
+  return objects.length > 0 && objects.every(({ change }) => change === 'create')
+}
+
 /** Whether there is nothing to do. */
-export function isNone({ objects, unwished: gone }: AddonDifference): boolean {
+export function isNone({ unfinished, objects, unwished: gone }: AddonDifference): boolean {
+  if (unfinished === true) return false
   return objects.every(({ change }) => change === 'none') && gone.every(({ act }) => act === 'hold')
 }

@@ -93,3 +93,34 @@ test('of an addon that goes all would go, but for what others need', async () =>
   ])
   expect(held.findings).toMatchObject([{ code: 'ADDON_DEFINITION_IN_USE' }])
 })
+
+test('what was put there as it is wished is only looked at, and drift is still found', async () => {
+  const { api, client, options } = await scene()
+  const addon = { name: 'a', manifests: [configMap('a'), deployment('d', 2)] }
+  await put(client, addon, options)
+  const tried: string[] = []
+  api.intercept = ({ method, path }) => {
+    if (method === 'PATCH') tried.push(path)
+    return undefined
+  }
+  expect(isNone(await difference(client, addon, others))).toBe(true)
+  expect(tried).toEqual([])
+  api.user('kubectl-edit', configMap('a', 'theirs'))
+  expect((await difference(client, addon, others)).objects).toMatchObject([
+    { change: 'conflict', conflicts: [{ manager: 'kubectl-edit' }] },
+    { change: 'none' },
+  ])
+})
+
+test('an addon whose run was cut before it was ready is to be finished', async () => {
+  const { api, client, options } = await scene()
+  const addon = { name: 'a', manifests: [configMap('a'), deployment('d', 2)] }
+  api.intercept = ({ method, path }) =>
+    method === 'PATCH' && path.endsWith('/d') ? { status: 403, json: { kind: 'Status' } } : undefined
+  await expect(put(client, addon, options)).rejects.toMatchObject({ code: 'KUBE_FORBIDDEN' })
+  api.intercept = () => undefined
+  await put(client, { name: 'b', manifests: [configMap('b')] }, options)
+  expect(await difference(client, addon, others)).toMatchObject({ unfinished: true })
+  await put(client, addon, options)
+  expect(isNone(await difference(client, addon, others))).toBe(true)
+})

@@ -1,13 +1,15 @@
 import { settleAll } from '../kit/settle.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { CallOptions } from '../kube/request.ts'
+import { satisfies } from '../kube/satisfies.ts'
 import { type Addon, labelled } from './addon.ts'
 import { refuseWrong } from './check.ts'
 import type { AddonDifference, UnwishedObject } from './difference-document.ts'
+import { digestOf } from './digest.ts'
 import { wishedEntries, without } from './entries.ts'
-import { readInventories } from './inventory-store.ts'
+import { readInventories, type StoredInventory } from './inventory-store.ts'
 import { judge } from './judge.ts'
-import { lookAll } from './live.ts'
+import { type Live, lookAll } from './live.ts'
 import { elsewhereOf, findingOf, type Verdict } from './prune.ts'
 import { keyOf, type Reference, referenceOf } from './reference.ts'
 import { inWaves } from './waves.ts'
@@ -16,34 +18,48 @@ import { wishedObject } from './wished-object.ts'
 export interface DifferenceOptions extends CallOptions {
   /** The other addons that are wished. */
   readonly others: readonly Addon[]
+  /** What somebody has looked at already, for many at once. */
+  readonly seen?: Seen
+}
+
+export interface Seen {
+  readonly inventories: readonly StoredInventory[]
+  readonly live: Live
 }
 
 /** What putting an addon there would change. Nothing is changed by asking. An addon without manifests is one that goes. */
 export async function difference(
   client: KubeClient,
   addon: Addon,
-  { others, ...options }: DifferenceOptions,
+  { others, seen, ...options }: DifferenceOptions,
 ): Promise<AddonDifference> {
   refuseWrong([addon, ...others])
   const manifests = labelled(addon)
-  const inventories = await readInventories(client, options)
-  const live = await lookAll(client, manifests.map(referenceOf), options)
+  const inventories = seen?.inventories ?? (await readInventories(client, options))
+  const inventory = inventories.find(({ addon: name }) => name === addon.name)
+  const digest = digestOf(addon)
+  const isSettled = inventory?.settled === digest
+  const live = seen?.live ?? (await lookAll(client, manifests.map(referenceOf), options))
   const objects = await settleAll(
-    manifests.map(async (manifest) =>
-      wishedObject(client, addon, manifest, live.get(keyOf(referenceOf(manifest))), options),
-    ),
+    manifests.map(async (manifest) => {
+      const [reference, object] = [referenceOf(manifest), live.get(keyOf(referenceOf(manifest)))]
+      // What was put there just so is compared here: asking the API to try it costs more than all the rest.
+      if (isSettled && satisfies(object, manifest)) return { ...reference, change: 'none' as const }
+      return wishedObject(client, addon, manifest, object, options)
+    }),
   )
   const kept = wishedEntries(addon, live, inventories)
-  const former = inventories.find((inventory) => inventory.addon === addon.name)?.entries ?? []
   const elsewhere = elsewhereOf({ addon: addon.name, kept, inventories, others })
   const verdicts: Verdict[] = []
-  for (const wave of inWaves(without(former, kept), (entry) => entry).toReversed()) {
+  for (const wave of inWaves(without(inventory?.entries ?? [], kept), (entry) => entry).toReversed()) {
     verdicts.push(...(await judge(client, wave, elsewhere, verdicts, options)))
   }
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'AddonDifference',
     addon: addon.name,
+    digest,
+    ...(inventory !== undefined && inventory.settled === undefined ? { unfinished: true } : {}),
     objects,
     unwished: verdicts.map(unwishedOf),
     findings: verdicts.flatMap((verdict) => findingOf(verdict, addon.name)),

@@ -16,6 +16,8 @@ const document = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('AddonInventory'),
   addon: z.string(),
+  /** The digest of all that was wished when it was last put there and ready; missing while that is under way. */
+  settled: z.string().optional(),
   /** By kind, because most objects of an addon are of a few kinds: a thousand of them must fit. */
   kinds: z.array(z.strictObject({ apiVersion: z.string(), kind: z.string(), objects: z.array(object) })),
 })
@@ -34,16 +36,19 @@ export type Entry = Reference & z.infer<typeof object>
 /** What an addon has put into the cluster. It may name what is not there, but nothing is there that it does not name. */
 export interface Inventory {
   readonly addon: string
+  /** What was last put there as a whole, until it was ready. */
+  readonly settled?: string | undefined
   readonly entries: readonly Entry[]
 }
 
 /** In an order of its own, so that the same inventory is the same text. */
-export function inventoryDocument({ addon, entries }: Inventory): InventoryDocument {
+export function inventoryDocument({ addon, settled, entries }: Inventory): InventoryDocument {
   const kinds = Map.groupBy(entries, ({ apiVersion, kind }) => `${apiVersion} ${kind}`)
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'AddonInventory',
     addon,
+    ...(settled === undefined ? {} : { settled }),
     kinds: [...kinds.entries()].toSorted(byFirst).flatMap(([, members]) => {
       const [first] = members
       if (first === undefined) return []
@@ -66,9 +71,10 @@ function byFirst(a: readonly [string, ...unknown[]], b: readonly [string, ...unk
   return a[0] < b[0] ? -1 : 1
 }
 
-export function inventoryOf({ addon, kinds }: InventoryDocument): Inventory {
+export function inventoryOf({ addon, settled, kinds }: InventoryDocument): Inventory {
   return {
     addon,
+    settled,
     entries: kinds.flatMap(({ apiVersion, kind, objects }) =>
       objects.map((one) => ({ apiVersion, kind, ...one })),
     ),

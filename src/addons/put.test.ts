@@ -2,7 +2,8 @@ import { beforeAll, expect, test } from 'vitest'
 import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
 import { difference } from './difference.ts'
 import { readInventories } from './inventory-store.ts'
-import { put } from './put.ts'
+import { isNone } from './difference-document.ts'
+import { lay, put } from './put.ts'
 import { remove } from './remove.ts'
 import { configMap, deployment, namespace, secret, widget, widgets } from './test-manifests.ts'
 import { type Scene, testScene } from './test-scene.ts'
@@ -63,6 +64,19 @@ test('all of an addon is put there in waves, entered before and after', async ()
   expect(here.api.all()).toEqual(before)
 })
 
+test('what is laid is begun with and not finished; put finishes it', async () => {
+  const here = await scene()
+  const addon = { name: 'a', manifests: [widgets, widget('w'), configMap('c'), deployment('d', 2)] }
+  await lay(here.client, addon, here.options)
+  expect(here.api.find(cm('c'))).toBeDefined()
+  expect(changes(here)).not.toContain('PATCH w')
+  expect(await difference(here.client, addon, here.options)).toMatchObject({ unfinished: true })
+  await put(here.client, addon, here.options)
+  expect(isNone(await difference(here.client, addon, here.options))).toBe(true)
+  await remove(here.client, 'a', here.options)
+  expect(here.api.find(cm('c'))).toBeUndefined()
+})
+
 test('what is no longer wished goes, the last wave first', async () => {
   const here = await scene()
   const all = [widgets, widget('w'), configMap('a'), deployment('d', 2)]
@@ -71,6 +85,7 @@ test('what is no longer wished goes, the last wave first', async () => {
   const { removed } = await put(here.client, { name: 'a', manifests: [configMap('a', 'two')] }, here.options)
   expect(removed.map(({ kind }) => kind)).toEqual(['Widget', 'Deployment', 'CustomResourceDefinition'])
   expect(changes(here).slice(asked)).toEqual([
+    'PUT hyperkube-addon-a',
     'PATCH a',
     'DELETE w',
     'DELETE d',

@@ -4,6 +4,7 @@ import type { KubeObject } from '../kube/object.ts'
 import { type Addon, labelled } from './addon.ts'
 import { applyWave } from './apply-wave.ts'
 import { refuseWrong } from './check.ts'
+import { digestOf } from './digest.ts'
 import { appliedEntry, union, wishedEntries, without } from './entries.ts'
 import type { Entry } from './inventory.ts'
 import { readInventories, type StoredInventory, writeInventory } from './inventory-store.ts'
@@ -12,7 +13,7 @@ import { elsewhereOf } from './prune.ts'
 import { keyOf, type Reference, referenceOf } from './reference.ts'
 import { sweep } from './sweep.ts'
 import type { Patience } from './waiting.ts'
-import { definedGroups, inWaves } from './waves.ts'
+import { definedGroups, inWaves, needsWorkloads } from './waves.ts'
 
 export interface PutOptions extends Patience {
   /** The other addons that are wished: what has moved to them is not removed. */
@@ -30,13 +31,7 @@ export interface Outcome {
  */
 export async function put(client: KubeClient, addon: Addon, options: PutOptions): Promise<Outcome> {
   const { others, signal } = options
-  refuseWrong([addon, ...others])
-  const inventories = await readInventories(client, { signal })
-  const former = inventories.find((inventory) => inventory.addon === addon.name)
-  const live = await lookAll(client, addon.manifests.map(referenceOf), { signal })
-  const wished = wishedEntries(addon, live, inventories)
-  const entries = union(wished, former?.entries ?? [])
-  const entered = await writeInventory(client, { addon: addon.name, entries }, former, { signal })
+  const { inventories, wished, entries, entered } = await enter(client, addon, options)
   const rest = await takeOver(client, inventories, addon.name, wished, signal)
   const there = await applyWaves(client, addon, options)
   const kept = wished.map((entry): Entry => {
@@ -45,9 +40,41 @@ export async function put(client: KubeClient, addon: Addon, options: PutOptions)
   })
   const elsewhere = elsewhereOf({ addon: addon.name, kept, inventories: rest, others })
   const swept = await sweep(client, without(entries, kept), elsewhere, options)
-  const left = { addon: addon.name, entries: [...kept, ...swept.held] }
+  const left = { addon: addon.name, settled: digestOf(addon), entries: [...kept, ...swept.held] }
   await writeInventory(client, left, entered, { signal })
   return { removed: swept.removed, findings: swept.findings }
+}
+
+/**
+ * Puts there what comes first of an addon, and waits for nothing that runs: what takes its time has begun then, when the
+ * addon is put there as a whole.
+ */
+export async function lay(client: KubeClient, addon: Addon, options: PutOptions): Promise<void> {
+  await enter(client, addon, options)
+  const defined = definedGroups(addon.manifests.map(referenceOf))
+  const manifests = addon.manifests.filter((manifest) => !needsWorkloads(referenceOf(manifest), defined))
+  await applyWaves(client, { ...addon, manifests, wait: false }, options)
+}
+
+interface Entered {
+  readonly inventories: readonly StoredInventory[]
+  readonly wished: readonly Entry[]
+  /** With what was there before. */
+  readonly entries: readonly Entry[]
+  readonly entered: StoredInventory
+}
+
+async function enter(client: KubeClient, addon: Addon, { others, signal }: PutOptions): Promise<Entered> {
+  refuseWrong([addon, ...others])
+  const inventories = await readInventories(client, { signal })
+  const former = inventories.find((inventory) => inventory.addon === addon.name)
+  const live = await lookAll(client, addon.manifests.map(referenceOf), { signal })
+  const wished = wishedEntries(addon, live, inventories)
+  const entries = union(wished, former?.entries ?? [])
+  const digest = digestOf(addon)
+  const settled = former?.settled === digest ? digest : undefined
+  const entered = await writeInventory(client, { addon: addon.name, settled, entries }, former, { signal })
+  return { inventories, wished, entries, entered }
 }
 
 async function applyWaves(
@@ -75,7 +102,8 @@ async function takeOver(
   const rest: StoredInventory[] = []
   for (const inventory of inventories.filter((one) => one.addon !== addon)) {
     const entries = without(inventory.entries, wished)
-    rest.push(await writeInventory(client, { addon: inventory.addon, entries }, inventory, { signal }))
+    const { addon: other, settled } = inventory
+    rest.push(await writeInventory(client, { addon: other, settled, entries }, inventory, { signal }))
   }
   return rest
 }

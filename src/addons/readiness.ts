@@ -42,7 +42,7 @@ const shape = z.looseObject({
     .prefault({}),
 })
 type Shape = z.infer<typeof shape>
-type Rule = (object: Shape) => string | undefined
+type Rule = (object: Shape, away: number) => string | undefined
 
 const rules: Readonly<Record<string, Rule>> = {
   'apiextensions.k8s.io/CustomResourceDefinition': (object) =>
@@ -57,12 +57,15 @@ const rules: Readonly<Record<string, Rule>> = {
   'apps/StatefulSet': statefulSet,
 }
 
-/** Why an object does not do yet what it is for; undefined when it does. Of kinds without a rule it is enough to be there. */
-export function unready(object: KubeObject): string | undefined {
+/**
+ * Why an object does not do yet what it is for; undefined when it does. Of kinds without a rule it is enough to be there,
+ * and nobody waits for nodes that are away.
+ */
+export function unready(object: KubeObject, away = 0): string | undefined {
   if (object.metadata.deletionTimestamp !== undefined) return 'the former one is still being removed'
   const kind = `${groupOf(object.apiVersion)}/${object.kind}`
   const rule = Object.hasOwn(rules, kind) ? rules[kind] : undefined
-  return rule?.(shape.parse(object))
+  return rule?.(shape.parse(object), away)
 }
 
 function deployment(object: Shape): string | undefined {
@@ -79,9 +82,9 @@ function deployment(object: Shape): string | undefined {
   )
 }
 
-function daemonSet(object: Shape): string | undefined {
+function daemonSet(object: Shape, away: number): string | undefined {
   const { status, spec } = object
-  const wanted = status.desiredNumberScheduled
+  const wanted = Math.max(status.desiredNumberScheduled - away, 0)
   return (
     unseen(object) ??
     // Somebody else decides when its pods are replaced.

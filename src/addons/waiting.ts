@@ -10,6 +10,8 @@ export interface Patience {
   /** When it has taken too long, in the milliseconds of `now`. */
   readonly deadline: number
   readonly signal: AbortSignal
+  /** Nodes that do not answer: what shall run on every node is not waited for on them. */
+  readonly away?: number
   /** Milliseconds between two looks. */
   readonly every?: number
 }

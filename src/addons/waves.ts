@@ -65,6 +65,12 @@ export function isNamespace({ apiVersion, kind }: Reference): boolean {
   return kind === 'Namespace' && groupOf(apiVersion) === ''
 }
 
+/** Whether an object is only put there once the workloads of its addon are ready. */
+export function needsWorkloads(reference: Reference, own: ReadonlySet<string>): boolean {
+  const wave = waveOf(reference, own)
+  return wave === 'extensions' || wave === 'custom resources'
+}
+
 function waveOf({ apiVersion, kind }: Reference, own: ReadonlySet<string>): Wave {
   const group = groupOf(apiVersion)
   const kindOfGroup = `${group}/${kind}`

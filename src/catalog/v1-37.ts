@@ -9,6 +9,13 @@ export const v1_37: readonly Release[] = [
     cniPlugins: '1.9.1',
     flannel: '0.28.7',
     crictl: '1.36.0',
-    images: { pause: 'registry.k8s.io/pause:3.10.2' },
+    images: {
+      pause: 'registry.k8s.io/pause:3.10.2',
+      coredns: 'registry.k8s.io/coredns/coredns:v1.15.0',
+      'metrics-server': 'registry.k8s.io/metrics-server/metrics-server:v0.9.0',
+      traefik: 'docker.io/library/traefik:v3.6.12',
+      'local-path-provisioner': 'docker.io/rancher/local-path-provisioner:v0.0.30',
+      busybox: 'docker.io/library/busybox:1.37.0',
+    },
   },
 ]

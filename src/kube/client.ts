@@ -69,7 +69,7 @@ export class KubeClient implements Disposable {
     this.#credentials = new LiveCredentials({ authority, ...credentials })
     this.#rota = new Rota(this.servers)
     // Servers let go of a connection that was idle for 90 s; we do so before them, or a request would meet its end.
-    this.#agent = agentOver(dial, { keepAlive: true, maxSockets: 32, maxFreeSockets: 8, timeout: 60_000 })
+    this.#agent = agentOver(dial, { keepAlive: true, maxSockets: 8, maxFreeSockets: 8, timeout: 60_000 })
     // Each has a connection as long as it lasts: among the others, they would leave none for requests.
     this.#streams = agentOver(dial, { keepAlive: false })
   }

@@ -5,7 +5,7 @@ export interface Resource {
   readonly namespaced: boolean
 }
 
-/** The kinds that we use ourselves: as old as their versions, so nobody need be asked. Others are discovered. */
+/** The kinds that we use ourselves, and that our addons are made of: as old as their versions, so nobody need be asked. Others are discovered. */
 const known: Readonly<Record<string, Readonly<Record<string, readonly [plural: string, scope: Scope]>>>> = {
   v1: {
     ConfigMap: ['configmaps', 'namespace'],
@@ -16,6 +16,7 @@ const known: Readonly<Record<string, Readonly<Record<string, readonly [plural: s
     Service: ['services', 'namespace'],
     ServiceAccount: ['serviceaccounts', 'namespace'],
   },
+  'apiregistration.k8s.io/v1': { APIService: ['apiservices', 'cluster'] },
   'apps/v1': {
     DaemonSet: ['daemonsets', 'namespace'],
     Deployment: ['deployments', 'namespace'],
@@ -25,6 +26,11 @@ const known: Readonly<Record<string, Readonly<Record<string, readonly [plural: s
   'coordination.k8s.io/v1': { Lease: ['leases', 'namespace'] },
   'discovery.k8s.io/v1': { EndpointSlice: ['endpointslices', 'namespace'] },
   'events.k8s.io/v1': { Event: ['events', 'namespace'] },
+  'networking.k8s.io/v1': {
+    Ingress: ['ingresses', 'namespace'],
+    IngressClass: ['ingressclasses', 'cluster'],
+    NetworkPolicy: ['networkpolicies', 'namespace'],
+  },
   'node.k8s.io/v1': { RuntimeClass: ['runtimeclasses', 'cluster'] },
   'policy/v1': { PodDisruptionBudget: ['poddisruptionbudgets', 'namespace'] },
   'rbac.authorization.k8s.io/v1': {
@@ -33,6 +39,7 @@ const known: Readonly<Record<string, Readonly<Record<string, readonly [plural: s
     Role: ['roles', 'namespace'],
     RoleBinding: ['rolebindings', 'namespace'],
   },
+  'storage.k8s.io/v1': { StorageClass: ['storageclasses', 'cluster'] },
 }
 
 type Scope = 'cluster' | 'namespace'

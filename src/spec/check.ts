@@ -1,14 +1,12 @@
 import { isIP } from 'node:net'
-import type { Finding } from '../contract/finding.ts'
+import { addonRules } from './check-addons.ts'
 import { isNetwork, overlap, rangeOf } from './cidr.ts'
 import type { Cluster } from './cluster.ts'
 import type { Path } from './document.ts'
 import { etcdHosts } from './etcd-hosts.ts'
+import { problem, type Problem, type Rule, warning } from './problem.ts'
 
-/** What is wrong with a cluster whose every field is right in itself. */
-export type Problem = Pick<Finding, 'code' | 'severity' | 'message' | 'hint'> & { readonly path: Path }
-
-export type Rule = (cluster: Cluster) => readonly Problem[]
+export type { Problem, Rule } from './problem.ts'
 
 const rules: readonly Rule[] = [
   uniqueHosts,
@@ -23,19 +21,12 @@ const rules: readonly Rule[] = [
   roomForPods,
   nodePorts,
   proxyPasswords,
+  ...addonRules,
 ]
 
 /** Those who know more than the file itself says bring rules of their own. */
 export function checkCluster(cluster: Cluster, more: readonly Rule[]): readonly Problem[] {
   return [...rules, ...more].flatMap((rule) => rule(cluster))
-}
-
-function problem(code: string, path: Path, message: string, hint?: string): Problem {
-  return { code, severity: 'error', path, message, ...(hint === undefined ? {} : { hint }) }
-}
-
-function warning(code: string, path: Path, message: string, hint?: string): Problem {
-  return { ...problem(code, path, message, hint), severity: 'warning' }
 }
 
 function uniqueHosts({ spec }: Cluster): Problem[] {

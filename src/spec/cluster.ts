@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { dns, ingress, metrics, storage } from './addons.ts'
 import { components } from './components.ts'
 import { host, ssh } from './host.ts'
 import { network } from './network.ts'
+import { ownAddon } from './own-addon.ts'
 import { address, dnsLabel, kubernetesVersion, port, secretReference, windowsDirectory } from './scalars.ts'
 
 export const apiVersion = 'hyperkube.dev/v1'
@@ -93,6 +95,11 @@ export const cluster = z
       api: api.prefault({}),
       components: components.prefault({}),
       security: security.prefault({}),
+      dns: dns.prefault({}),
+      metrics: metrics.prefault({}),
+      ingress: ingress.prefault({}),
+      storage: storage.prefault({}),
+      addons: z.array(ownAddon).default([]).meta({ description: 'Your own, in this order.' }),
       registries: z.array(registry).default([]),
       artifacts: artifacts.default('upstream'),
       cloudProvider: z

@@ -77,6 +77,10 @@ test('any value in any place of a right cluster', () => {
       network: { pods: '10.244.0.0/16', flannel: { vni: 1 } },
       components: { kubelet: { config: {}, args: { v: 2 } } },
       artifacts: { mirror: 'https://mirror.example' },
+      dns: { forward: ['192.0.2.53'], tolerations: [{ key: 'k' }], resources: { limits: { cpu: '1' } } },
+      ingress: { httpPort: 8080, patches: [{ kind: 'DaemonSet', name: 'traefik', patch: {} }] },
+      storage: 'none',
+      addons: [{ name: 'a', files: ['a.yml'], urls: [], inline: [{ kind: 'List' }], timeout: '5m' }],
     },
   }
   const places = leaves(right)

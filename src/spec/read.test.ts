@@ -145,3 +145,81 @@ test('a password in the address of a proxy is refused, and not repeated', () => 
   expect(finding).toContain('spec.proxy.http: must not hold a user or a password')
   expect(finding).not.toContain('hunter2')
 })
+
+test('addons are on, and each of them can be off', () => {
+  const spec = (more: string) => readCluster({ file: 'cluster.yml', text: good + more }).cluster?.spec
+  expect(spec('')).toMatchObject({
+    dns: { patches: [] },
+    metrics: {},
+    ingress: { httpPort: 80, httpsPort: 443, defaultClass: true },
+    storage: { path: '/var/lib/hyperkube-volumes', reclaimPolicy: 'Delete' },
+    addons: [],
+  })
+  expect(spec('  dns: none\n  metrics: none\n  ingress: none\n  storage: none\n')).toMatchObject({
+    dns: 'none',
+    metrics: 'none',
+    ingress: 'none',
+    storage: 'none',
+  })
+})
+
+test('what is wrong inside an addon is told at its place', () => {
+  const text = `${good}  dns: { replica: 3, forward: [one.one.one.one] }
+  metrics: off
+  ingress: { httpPort: 70000 }
+  addons:
+    - { name: shop }
+    - { name: shop2, urls: [{ url: "ftp://example.com/x.yml", sha256: abc }], timeout: soon }
+`
+  expect(told(text)).toMatchInlineSnapshot(`
+    [
+      "14:10 error spec.dns.replica: there is no setting "replica" here (did you mean replicas?)",
+      "14:32 error spec.dns.forward[0]: must be an IP address",
+      "15:12 error spec.metrics: must be none, or a map of settings",
+      "16:24 error spec.ingress.httpPort: must be at most 65535",
+      "18:7 error spec.addons[0]: needs files, urls or inline",
+      "19:36 error spec.addons[1].urls[0].url: must be an http or https address",
+      "19:71 error spec.addons[1].urls[0].sha256: must be 64 hexadecimal digits: curl -sL URL | sha256sum",
+      "19:88 error spec.addons[1].timeout: must be a length of time such as 90s, 5m or 1h30m",
+    ]
+  `)
+})
+
+test('what only shows between settings of addons is told too', () => {
+  const text = `${good}  dns: { forward: [192.0.2.53, 127.0.0.53, 10.96.0.10] }
+  ingress: { httpPort: 6443, httpsPort: 6443 }
+  storage: { path: /var/lib/hyperkube/volumes }
+  addons:
+    - { name: coredns, files: [a.yml] }
+    - { name: shop, files: [https://example.com/a.yml] }
+    - { name: shop, inline: "kind: List" }
+`
+  expect(told(text)).toMatchInlineSnapshot(`
+    [
+      "14:32 error spec.dns.forward[1]: 127.0.0.53 is CoreDNS itself, or another service of the cluster",
+      "14:44 error spec.dns.forward[2]: 10.96.0.10 is CoreDNS itself, or another service of the cluster",
+      "15:24 error spec.ingress.httpPort: 6443 is also the port of the API, on the same hosts (give one of them another port, or say ingress: none)",
+      "15:41 error spec.ingress.httpsPort: is also httpPort",
+      "15:41 error spec.ingress.httpsPort: 6443 is also the port of the API, on the same hosts (give one of them another port, or say ingress: none)",
+      "16:20 error spec.storage.path: volumes in /var/lib/hyperkube would be lost without a word (take a directory for them alone)",
+      "18:15 error spec.addons[0].name: coredns comes with hyperkube (give yours another name)",
+      "19:29 error spec.addons[1].files[0]: is an address, not a file (urls: [{ url: …, sha256: … }])",
+      "20:15 error spec.addons[2].name: shop is also the name of addons[1]",
+    ]
+  `)
+})
+
+test.each(['relative', '/', '/a/../b', '/a//b', '/a b', 'C:\\\\data'])(
+  '%s is no place for volumes',
+  (path) => {
+    expect(told(`${good}  storage: { path: "${path}" }\n`)).toEqual([
+      expect.stringContaining('spec.storage.path: must be an absolute path such as /srv/volumes'),
+    ])
+  },
+)
+
+test('how long to wait for an addon is a length of time', () => {
+  const text = `${good}  addons: [{ name: a, files: [a.yml] }, { name: b, files: [b.yml], timeout: 1m30s }]\n`
+  const { cluster } = readCluster({ file: 'cluster.yml', text })
+  expect(cluster?.spec.addons.map(({ timeout }) => timeout)).toEqual([300_000, 90_000])
+})

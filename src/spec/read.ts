@@ -30,8 +30,9 @@ type Issue = Parameters<typeof wordsFor>[0]
 
 function schemaFindings(document: ReadDocument, issues: readonly Issue[]): Finding[] {
   // Costly to make, and the same for a typing mistake in every host of a large cluster.
-  const schema = issues.some(({ code }) => code === 'unrecognized_keys') ? clusterJsonSchema() : {}
-  return issues.flatMap((issue) => {
+  const exact = issues.flatMap((issue) => closest(issue))
+  const schema = exact.some(({ code }) => code === 'unrecognized_keys') ? clusterJsonSchema() : {}
+  return exact.flatMap((issue) => {
     const path = issue.path.filter((part) => typeof part !== 'symbol')
     if (issue.code !== 'unrecognized_keys') {
       return [located(document, path, { severity: 'error', ...wordsFor(issue) })]
@@ -44,6 +45,16 @@ function schemaFindings(document: ReadDocument, issues: readonly Issue[]): Findi
       path: pathText([...path, key]),
     }))
   })
+}
+
+/** Where one of several things may stand, and one of them fits but for what is inside it: what is wrong with that one. */
+function closest(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const inside = issue.errors.find((issues) =>
+    issues.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys'),
+  )
+  if (inside === undefined) return [issue]
+  return inside.flatMap((one) => closest({ ...one, path: [...issue.path, ...one.path] }))
 }
 
 function located(document: ReadDocument, path: Path, finding: Finding): Finding {

@@ -55,6 +55,11 @@ export const taint = z
 
 export const absolutePath = z.string().regex(/^(\/|[A-Za-z]:[\\/])/, 'must be an absolute path')
 
+/** Without a way up or around, so that it can be compared with others. */
+export const linuxPath = z
+  .string()
+  .regex(/^(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/, 'must be an absolute path such as /srv/volumes')
+
 /** What is run from it is named in command lines, where a space would end the name. */
 export const windowsDirectory = z
   .string()

@@ -1,3 +1,4 @@
+import { type IngressSettings, traefikHealthPort } from '../../spec/addons.ts'
 import { isControlPlane, isEtcdMember, isNode, type Scene } from '../scene.ts'
 
 export interface Port {
@@ -10,7 +11,7 @@ export interface Port {
 
 /** The ports that a host of these roles needs. */
 export function portsOf(scene: Pick<Scene, 'cluster' | 'host' | 'topology'>): readonly Port[] {
-  const { api, network } = scene.cluster.spec
+  const { api, network, ingress } = scene.cluster.spec
   const { backend, port } = network.flannel
   return [
     ...(isEtcdMember(scene) ? etcd : []),
@@ -20,6 +21,7 @@ export function portsOf(scene: Pick<Scene, 'cluster' | 'host' | 'topology'>): re
     ...(isNode(scene) && network.plugin === 'flannel' && backend === 'vxlan'
       ? [{ port, protocol: 'udp', component: 'flanneld', from: 'hosts' } as const]
       : []),
+    ...(isNode(scene) && scene.host.os === 'linux' && ingress !== 'none' ? traefik(ingress) : []),
   ]
 }
 
@@ -42,6 +44,11 @@ const node: readonly Port[] = [
   tcp('apiserver-proxy', 6444, 'itself'),
   tcp('apiserver-proxy', 6445, 'itself'),
 ]
+
+/** It is a pod, and listens on the host itself. Whom it shall hear is not for us to say. */
+function traefik({ httpPort, httpsPort }: IngressSettings): readonly Port[] {
+  return [httpPort, httpsPort, traefikHealthPort].map((port) => tcp('traefik', port, 'itself'))
+}
 
 function tcp(component: string, port: number, from: Port['from']): Port {
   return { port, protocol: 'tcp', component, from }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { catalogFor } from '../../catalog/catalog.ts'
 import { lockFor } from '../fixtures.ts'
 import { briefly, findingsOf, hosts } from './fixtures.ts'
 
@@ -72,11 +73,19 @@ test('a lock needs the programs of the machines that there are, and no others', 
   expect(new Set(without('amd64'))).toEqual(new Set(['cluster error LOCK_MISSING_ARTIFACT']))
 })
 
-test.each([
-  ['{ bundle: b.tar }', 'BUNDLE_NOT_SUPPORTED'],
-  ['{ mirror: "https://me:secret@mirror.example.com" }', 'MIRROR_NOT_A_BASE'],
-])('artifacts from %s cannot be planned with', (source, code) => {
-  const found = findingsOf({ spec: [`artifacts: ${source}`] })
-  expect(found).toMatchObject([{ code, severity: 'error', path: 'spec.artifacts' }])
+test('a lock needs the images that the cluster has, and no others', () => {
+  const { pause = '', coredns = '' } = catalogFor('1.37.1').images
+  const found = (locked: Readonly<Record<string, string>>) =>
+    findingsOf({
+      input: (input) => ({ ...input, images: [coredns], lock: { ...input.lock, images: { ...locked } } }),
+    }).map(({ message }) => message)
+  const digest = `sha256:${'a'.repeat(64)}`
+  expect(found({ pause, coredns: `${coredns}@${digest}` })).toEqual([])
+  expect(found({ pause })).toEqual([`the lock has no image for coredns, not ${coredns}`])
+})
+
+test('artifacts from a mirror with a password cannot be planned with', () => {
+  const found = findingsOf({ spec: ['artifacts: { mirror: "https://me:secret@mirror.example.com" }'] })
+  expect(found).toMatchObject([{ code: 'MIRROR_NOT_A_BASE', severity: 'error', path: 'spec.artifacts' }])
   expect(JSON.stringify(found)).not.toContain('secret')
 })

@@ -1,7 +1,9 @@
 import { checkLock } from '../../catalog/check-lock.ts'
+import type { Release } from '../../catalog/release.ts'
 import { locate } from '../../catalog/source.ts'
 import type { Target } from '../../catalog/target.ts'
 import type { Finding } from '../../contract/finding.ts'
+import { withoutDigest } from '../../contract/image-reference.ts'
 import { registryLoginName } from '../../identity/secret-files.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { type ClusterCheck, error, type HostCheck } from './check.ts'
@@ -57,7 +59,7 @@ export const registryLogins: ClusterCheck = ({ cluster, identity }) =>
   })
 
 /** A lock that does not fit the release, for the kinds of machines that there are. */
-export const lockFits: ClusterCheck = ({ lock, release, facts }) => {
+export const lockFits: ClusterCheck = ({ lock, release, facts, images = [] }) => {
   const targets = new Map<string, Target>()
   for (const { system } of facts.values()) {
     const { os, arch } = system
@@ -66,7 +68,15 @@ export const lockFits: ClusterCheck = ({ lock, release, facts }) => {
     else if (arch === 'amd64') targets.set(`${os}/${arch}`, { os, arch })
   }
   const inOrder = [...targets].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, target]) => target)
-  return checkLock(lock, release, inOrder)
+  return checkLock(lock, release, inOrder, imagesAmong(release, images))
+}
+
+/** Of a release's images those that a cluster needs; the sandbox's in any case. */
+function imagesAmong({ images }: Release, wanted: readonly string[]): Release['images'] {
+  const names = new Set(wanted.map(withoutDigest))
+  return Object.fromEntries(
+    Object.entries(images).filter(([name, image]) => name === 'pause' || names.has(image)),
+  )
 }
 
 /** A source that nothing can be taken from would stop the plan at the first artifact. */

@@ -15,7 +15,8 @@ test('it must have somebody to ask', () => {
   expect(asking([])).toEqual(['w1 warning HOST_NO_RESOLVER'])
 })
 
-test('a file that a person has named is theirs', () => {
+test('servers and files that a person has named are theirs', () => {
+  expect(asking([], ['dns: { forward: [192.0.2.53] }'])).toEqual([])
   expect(asking([], ['components: { kubelet: { config: { resolvConf: /etc/mine } } }'])).toEqual([])
   expect(asking([], ['components: { kubelet: { args: { resolv-conf: /etc/mine } } }'])).toEqual([])
 })

@@ -31,9 +31,15 @@ test.each([
   [6444, 'hyperkube'],
   [10_250, 'kubelet'],
   [2379, 'somebody'],
-  [80, 'nginx'],
+  [80, 'traefik'],
 ])('on a control plane port %i may be that of %s', (port, process) => {
   expect(listening(port, process)).toEqual([])
+})
+
+test('a web server is in the way of the ingress', () => {
+  expect(listening(80, 'nginx')).toMatchObject([
+    { severity: 'error', hint: expect.stringMatching(/set spec.ingress to other ports, or to none$/) },
+  ])
 })
 
 test('a port of etcd is needed by its members alone', () => {
@@ -59,5 +65,5 @@ test('whoever listens for both families is named once', () => {
 
 test('the port of the API is the one of cluster.yml', () => {
   const listeners = [{ port: 6443, process: 'haproxy' }]
-  expect(briefly({ spec: ['api: { port: 443 }'], facts: { cp1: { linux: { listeners } } } })).toEqual([])
+  expect(briefly({ spec: ['api: { port: 444 }'], facts: { cp1: { linux: { listeners } } } })).toEqual([])
 })

@@ -32,9 +32,14 @@ function taken(subject: SystemSubject, { port, component }: Port, process: strin
     return warning(subject, 'HOST_PORT_TAKEN', message, { hint: look, component })
   }
   const message = `${process} listens on port ${port}, which ${component} needs`
-  const other = component === 'kube-apiserver' ? ', or set spec.api.port' : ''
-  const hint = `on the host: ${look} shows which one; stop it${other}`
+  const hint = `on the host: ${look} shows which one; stop it${elsewhere[component] ?? ''}`
   return error(subject, 'HOST_PORT_TAKEN', message, { hint, component })
+}
+
+/** What can listen somewhere else. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'kube-apiserver': ', or set spec.api.port',
+  traefik: ', or set spec.ingress to other ports, or to none',
 }
 
 /** By the name of the program; on Windows it has an ending. */

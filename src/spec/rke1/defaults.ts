@@ -16,6 +16,9 @@ export function defaults(facts: Facts): readonly Put[] {
     ...networkDefaults(facts),
     ...['api', 'components'].map((section) => ({ path: ['spec', section], value: undefined })),
     { path: ['spec', 'security', 'podSecurity'], value: rke1.podSecurity },
+    ...['dns', 'metrics', 'ingress'].map((section) => ({ path: ['spec', section], value: undefined })),
+    // RKE1 came without any, and there must not be a second default class beside what a cluster has by now.
+    { path: ['spec', 'storage'], value: 'none' },
     ...registryDefaults(facts),
   ]
 }

@@ -62,6 +62,7 @@ test('no secret stands in the result or in the report, wherever it stood', () =>
     ['services', 'kube-api', 'extra_args'],
     ['network', 'weave_network_provider'],
     ['network', 'options'],
+    ['ingress', 'node_selector'],
     ['cloud_provider', 'awsCloudProvider'],
     [],
     ...rows.map(({ pattern }) => pattern.map((part) => (part === '[]' ? 0 : part === '*' ? 'x' : part))),

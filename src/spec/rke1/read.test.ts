@@ -61,6 +61,7 @@ test('a minimal file becomes a cluster that says what RKE1 took for granted', ()
           port: 8472
       security:
         podSecurity: privileged
+      storage: none
     "
   `)
   const { findings } = readRke1({ file: 'rke.yml', text: minimal })
@@ -270,11 +271,11 @@ test('every key of a large file is accounted for', () => {
       "unsupported: 96:5 private_registries[0].is_default -> programs of the engine come from spec.artifacts; set a mirror there",
       "unsupported: 97:5 private_registries[1].ecr_credential_plugin -> no credential plugins yet; set one with components.kubelet.args, and keep its keys out of cluster.yml",
       "mapped: 98:19 cloud_provider.name -> spec.cloudProvider (install its cloud controller manager yourself)",
-      "unsupported: 99:1 ingress -> hyperkube has no addons yet; keep what runs there, or install it with kubectl",
-      "unsupported: 100:1 dns -> hyperkube has no addons yet; keep what runs there, or install it with kubectl",
-      "dropped: 101:1 monitoring -> none is what hyperkube does",
-      "unsupported: 102:1 addons -> hyperkube has no addons yet; keep what runs there, or install it with kubectl",
-      "unsupported: 104:1 addons_include -> hyperkube has no addons yet; keep what runs there, or install it with kubectl",
+      "mapped: 99:12 ingress.provider -> spec.ingress (Traefik takes the place of nginx: give Ingresses its class, and look at their annotations)",
+      "mapped: 100:8 dns.provider -> spec.dns",
+      "mapped: 101:15 monitoring.provider -> spec.metrics",
+      "mapped: 102:1 addons -> spec.addons",
+      "unsupported: 104:18 addons_include[0] -> an address needs its digest: addons: [{ name: …, urls: [{ url: …, sha256: … }] }]",
       "dropped: 105:1 system_images -> the version of Kubernetes decides which programs and images are used",
       "mapped: 107:3 upgrade_strategy.max_unavailable_worker -> spec.rollout.maxUnavailable",
       "dropped: 108:3 upgrade_strategy.max_unavailable_controlplane -> control planes are always changed one by one",
@@ -381,6 +382,8 @@ test('a large file becomes a whole cluster, without its secrets', () => {
         podSecurity: restricted
         audit:
           maxAge: 7
+      metrics: none
+      storage: none
       registries:
         - host: registry.shop.example
           username: puller
@@ -388,6 +391,10 @@ test('a large file becomes a whole cluster, without its secrets', () => {
             secret: registry-shop-example
         - host: docker.io
       cloudProvider: external
+      addons:
+        - name: rke-addons
+          inline: |
+            kind: Namespace
       rollout:
         maxUnavailable: 2
     "
@@ -518,4 +525,78 @@ __proto__: { a: 1 }
       "unknown: 13:1 two␤lines -> RKE1 has no such key and ignored it",
     ]
   `)
+})
+
+test('addons come over as far as there is the same here', () => {
+  const text = `${minimal}
+ingress:
+  provider: nginx
+  http_port: 8080
+  default_ingress_class: false
+  node_selector: { edge: "true", password: TOP-SECRET }
+  options: { use-forwarded-headers: "true" }
+dns:
+  provider: kube-dns
+  upstreamnameservers: [192.0.2.53, 192.0.2.54]
+  stubdomains: { corp.example: [192.0.2.55] }
+monitoring: { provider: metrics-server, replicas: 2 }
+addons: |-
+  apiVersion: v1
+  kind: Namespace
+  metadata: { name: shop }
+addons_include: [https://shop.example/addon.yml, manifests/shop.yml]
+`
+  expect(told(text).filter((line) => /ingress|dns|monitoring|addons/.test(line))).toMatchInlineSnapshot(`
+    [
+      "mapped: 7:3 ingress.provider -> spec.ingress (Traefik takes the place of nginx: give Ingresses its class, and look at their annotations)",
+      "mapped: 8:3 ingress.http_port -> spec.ingress.httpPort",
+      "mapped: 9:3 ingress.default_ingress_class -> spec.ingress.defaultClass",
+      "mapped: 10:20 ingress.node_selector.edge -> spec.ingress.nodeSelector.edge",
+      "unsupported: 10:34 ingress.node_selector.password -> looks like a secret; a label is no place for one",
+      "unsupported: 11:3 ingress.options -> is for nginx; look whether Traefik needs the like",
+      "mapped: 13:3 dns.provider -> spec.dns (CoreDNS takes the place of kube-dns)",
+      "mapped: 14:25 dns.upstreamnameservers[0] -> spec.dns.forward",
+      "mapped: 14:37 dns.upstreamnameservers[1] -> spec.dns.forward",
+      "unsupported: 15:3 dns.stubdomains -> write a patch of the object that it is for",
+      "mapped: 16:15 monitoring.provider -> spec.metrics",
+      "mapped: 16:41 monitoring.replicas -> spec.metrics.replicas",
+      "mapped: 17:1 addons -> spec.addons",
+      "unsupported: 21:18 addons_include[0] -> an address needs its digest: addons: [{ name: …, urls: [{ url: …, sha256: … }] }]",
+      "mapped: 21:50 addons_include[1] -> spec.addons (relative to the new cluster.yml)",
+    ]
+  `)
+  const { cluster } = readRke1({ file: 'rke.yml', text })
+  expect(stringify(cluster)).not.toContain('TOP-SECRET')
+  expect(Object(cluster)['spec']).toMatchObject({
+    dns: { forward: ['192.0.2.53', '192.0.2.54'] },
+    metrics: { replicas: 2 },
+    ingress: { httpPort: 8080, defaultClass: false, nodeSelector: { edge: 'true' } },
+    storage: 'none',
+    addons: [{ name: 'rke-addons' }, { name: 'rke-addons-include', files: ['manifests/shop.yml'] }],
+  })
+  expect(readCluster({ file: 'cluster.yml', text: stringify(cluster) }).findings).toEqual([])
+})
+
+test('an addon that is off stays off, whatever else is set for it', () => {
+  const text = `${minimal}
+ingress: { http_port: 8080, provider: none, https_port: 8443 }
+dns: { provider: none }
+`
+  expect(Object(readRke1({ file: 'rke.yml', text }).cluster)['spec']).toMatchObject({
+    ingress: 'none',
+    dns: 'none',
+  })
+})
+
+test('Secrets among the manifests are not copied', () => {
+  const text = `${minimal}
+addons: |
+  apiVersion: v1
+  kind: Secret
+  metadata: { name: shop }
+  stringData: { password: TOP-SECRET }
+`
+  const { cluster, report } = readRke1({ file: 'rke.yml', text })
+  expect(JSON.stringify({ cluster, report })).not.toContain('TOP-SECRET')
+  expect(told(text).at(-1)).toContain('unsupported')
 })

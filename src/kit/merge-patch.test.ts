@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { mergePatch } from './merge-patch.ts'
+
+/** The examples at the end of RFC 7386. */
+test.each([
+  [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+  [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+  [{ a: 'b' }, { a: null }, {}],
+  [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
+  [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+  [{ a: 'c' }, { a: ['b'] }, { a: ['b'] }],
+  [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+  [{ a: [{ b: 'c' }] }, { a: [1] }, { a: [1] }],
+  [
+    ['a', 'b'],
+    ['c', 'd'],
+    ['c', 'd'],
+  ],
+  [{ a: 'b' }, ['c'], ['c']],
+  [{ a: 'foo' }, null, null],
+  [{ a: 'foo' }, 'bar', 'bar'],
+  [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+  [[1, 2], { a: 'b', c: null }, { a: 'b' }],
+  [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+])('%j with %j is %j', (target, patch, merged) => {
+  expect(mergePatch(target, patch)).toEqual(merged)
+})
+
+test('the order of keys stays, and no key reaches a prototype', () => {
+  expect(Object.keys(Object(mergePatch({ a: 1, b: 2 }, { a: 3, c: 4 })))).toEqual(['a', 'b', 'c'])
+  mergePatch({}, JSON.parse('{"__proto__": {"polluted": true}}'))
+  expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
+})

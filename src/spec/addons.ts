@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { ipAddress, labelKey, labelValue, linuxPath, port, quantity } from './scalars.ts'
+
+/** Names that are taken by the addons that come with hyperkube. */
+export const builtInAddons = ['coredns', 'metrics-server', 'traefik', 'local-path'] as const
+
+const amounts = z.strictObject({ cpu: quantity, memory: quantity }).partial()
+
+const resources = z
+  .strictObject({
+    requests: amounts.default({}).meta({ description: 'What a node must have left for it.' }),
+    limits: amounts.default({}).meta({ description: 'What it must not go beyond.' }),
+  })
+  .meta({ id: 'PodResources', description: 'What a pod gets of a node; what is left out stays as it is.' })
+
+const toleration = z
+  .strictObject({
+    key: labelKey.optional(),
+    operator: z.enum(['Equal', 'Exists']).optional(),
+    value: labelValue.optional(),
+    effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']).optional(),
+    tolerationSeconds: z.int().optional(),
+  })
+  .meta({ id: 'Toleration', description: 'A taint that does not keep a pod away.' })
+
+const patch = z
+  .strictObject({
+    kind: z.string().min(1).meta({ description: 'Of the object: Deployment.' }),
+    name: z.string().min(1),
+    patch: z
+      .record(z.string(), z.json())
+      .meta({ description: 'Maps are joined, null removes, everything else is replaced.' }),
+  })
+  .meta({ id: 'Patch', description: 'Changes to one of the objects that an addon is made of.' })
+
+const common = {
+  resources: resources.prefault({}),
+  tolerations: z.array(toleration).optional().meta({ description: 'Instead of ours.' }),
+  nodeSelector: z.record(labelKey, labelValue).default({}).meta({
+    description: 'Labels that a node must have, besides being a Linux one.',
+  }),
+  patches: z.array(patch).default([]).meta({ description: 'For what has no setting.' }),
+}
+
+const replicas = z.int().min(1).max(100).optional()
+
+/** Its settings, or the word that it shall not be there. */
+function unlessNone<T extends z.ZodType>(settings: T) {
+  return z.union([z.literal('none'), settings], 'must be none, or a map of settings')
+}
+
+export const dns = unlessNone(
+  z
+    .strictObject({
+      replicas: replicas.meta({ description: 'Default: by the number of hosts, two or more.' }),
+      forward: z.array(ipAddress).max(15).optional().meta({
+        description:
+          'Who is asked for names outside the cluster: an empty list is nobody. Default: whom the hosts ask.',
+      }),
+      ...common,
+    })
+    .meta({ id: 'Dns', description: 'CoreDNS, which knows the names of services.' }),
+)
+
+export const metrics = unlessNone(
+  z
+    .strictObject({ replicas: replicas.meta({ description: 'Default: 1.' }), ...common })
+    .meta({ id: 'Metrics', description: 'metrics-server, for `kubectl top` and autoscalers.' }),
+)
+
+/** Of Traefik, on the host itself and for nobody beside it. */
+export const traefikHealthPort = 10_254
+
+export const ingress = unlessNone(
+  z
+    .strictObject({
+      httpPort: port.default(80).meta({ description: 'On every node.' }),
+      httpsPort: port.default(443).meta({ description: 'On every node.' }),
+      defaultClass: z.boolean().default(true).meta({ description: 'For Ingresses that name no class.' }),
+      ...common,
+    })
+    .meta({ id: 'Ingress', description: 'Traefik, one pod on every node.' }),
+)
+
+export const storage = unlessNone(
+  z
+    .strictObject({
+      path: linuxPath.default('/var/lib/hyperkube-volumes').meta({
+        description:
+          'A directory of each node for volumes alone: only root may enter it, and `reset` leaves it there.',
+      }),
+      reclaimPolicy: z.enum(['Delete', 'Retain']).default('Delete').meta({
+        description:
+          'What becomes of a volume when its claim is deleted. To change it later, delete the StorageClass local-path first.',
+      }),
+      defaultClass: z.boolean().default(true).meta({ description: 'For claims that name no class.' }),
+      ...common,
+    })
+    .meta({ id: 'Storage', description: 'local-path-provisioner: volumes that are directories of a node.' }),
+)
+
+type Settings<T extends z.ZodType> = Exclude<z.infer<T>, 'none'>
+export type DnsSettings = Settings<typeof dns>
+export type MetricsSettings = Settings<typeof metrics>
+export type IngressSettings = Settings<typeof ingress>
+export type StorageSettings = Settings<typeof storage>
+/** What all of them have. */
+export type PodSettings = Pick<DnsSettings, keyof typeof common>
