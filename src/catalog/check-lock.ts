@@ -1,4 +1,5 @@
 import type { Finding } from '../contract/finding.ts'
+import { withoutDigest } from '../contract/image-reference.ts'
 import { upstreamArtifacts } from './artifacts.ts'
 import { artifactId, type Lock } from './lock.ts'
 import type { Release } from './release.ts'
@@ -7,13 +8,18 @@ import type { Target } from './target.ts'
 const hint = 'hyperkube lock'
 
 /** What in a lock does not fit a release on machines of these kinds. What it has besides does no harm. */
-export function checkLock(lock: Lock, release: Release, targets: readonly Target[]): readonly Finding[] {
+export function checkLock(
+  lock: Lock,
+  release: Release,
+  targets: readonly Target[],
+  images: Release['images'] = release.images,
+): readonly Finding[] {
   if (lock.kubernetes !== release.kubernetes) {
     // Every other difference follows from this one.
     const message = `the lock is for Kubernetes ${lock.kubernetes}, not ${release.kubernetes}`
     return [finding('LOCK_OTHER_KUBERNETES', message)]
   }
-  return [...artifactFindings(lock, release, targets), ...imageFindings(lock, release)]
+  return [...artifactFindings(lock, release, targets), ...imageFindings(lock, images)]
 }
 
 function artifactFindings(lock: Lock, release: Release, targets: readonly Target[]): Finding[] {
@@ -30,9 +36,10 @@ function artifactFindings(lock: Lock, release: Release, targets: readonly Target
     })
 }
 
-function imageFindings(lock: Lock, release: Release): Finding[] {
-  return Object.entries(release.images)
-    .filter(([name, image]) => lock.images[name] !== image)
+/** Locks that were made before images were pinned have their names alone. */
+function imageFindings(lock: Lock, images: Release['images']): Finding[] {
+  return Object.entries(images)
+    .filter(([name, image]) => withoutDigest(lock.images[name] ?? '') !== image)
     .map(([name, image]) =>
       finding(
         'LOCK_OTHER_IMAGE',

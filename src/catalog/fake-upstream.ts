@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { upstreamArtifacts } from './artifacts.ts'
-import { catalogFor } from './catalog.ts'
+import { catalogFor, releases } from './catalog.ts'
 import type { Answer } from './memory-fetcher.ts'
+import { type FakeImage, fakeImage } from './registry/fake-registry.ts'
 import type { Target } from './target.ts'
 
 const targets: readonly Target[] = [
@@ -25,6 +26,12 @@ export function fakeUpstream(...versions: readonly string[]): Map<string, Answer
     }
   }
   return new Map<string, Answer>(sites)
+}
+
+/** Every image that any release names, by its reference. */
+export function fakeImages(): Readonly<Record<string, FakeImage>> {
+  const names = releases.flatMap(({ images }) => Object.values(images))
+  return Object.fromEntries(names.map((name) => [name, fakeImage(name)]))
 }
 
 export function fakeDigest(url: string): string {

@@ -1,3 +1,4 @@
+import { withoutDigest } from '../contract/image-reference.ts'
 import { artifactId, type Lock, type LockedArtifact } from './lock.ts'
 
 /** One difference between two locks. */
@@ -6,7 +7,7 @@ export interface LockChange {
   /** As short as shows the difference. */
   readonly before: string | undefined
   readonly after: string | undefined
-  /** Upstream's file is another one than it was, under the same URL. That is no upgrade; somebody replaced it. */
+  /** It is another file than it was, under the same URL, or another image of the same name. That is no upgrade; somebody replaced it. */
   readonly replaced: boolean
 }
 
@@ -15,8 +16,7 @@ export function lockChanges(before: Lock | undefined, after: Lock): readonly Loc
   return [...new Set([...old.keys(), ...fresh.keys()])].flatMap((what) => {
     const [left, right] = [old.get(what), fresh.get(what)]
     if (left?.whole === right?.whole) return []
-    const replaced =
-      left?.file !== undefined && left.file.url === right?.file?.url && left.file.sha256 !== right.file.sha256
+    const replaced = left?.at !== undefined && left.at === right?.at && left.digest !== right.digest
     const shown = left?.brief === right?.brief ? 'whole' : 'brief'
     return [{ what, before: left?.[shown], after: right?.[shown], replaced }]
   })
@@ -25,14 +25,16 @@ export function lockChanges(before: Lock | undefined, after: Lock): readonly Loc
 interface Entry {
   readonly brief: string
   readonly whole: string
-  readonly file?: LockedArtifact
+  /** Where its bytes are, and which they are. */
+  readonly at?: string
+  readonly digest?: string | undefined
 }
 
 function entries({ kubernetes, artifacts, images }: Lock): Map<string, Entry> {
   return new Map<string, Entry>([
     ['kubernetes', plain(kubernetes)],
     ...artifacts.map((file): [string, Entry] => [artifactId(file), artifactEntry(file)]),
-    ...Object.entries(images).map(([name, image]): [string, Entry] => [`image ${name}`, plain(image)]),
+    ...Object.entries(images).map(([name, image]): [string, Entry] => [`image ${name}`, imageEntry(image)]),
   ])
 }
 
@@ -42,5 +44,12 @@ function plain(text: string): Entry {
 
 function artifactEntry(file: LockedArtifact): Entry {
   const { version, url, sha256, trust } = file
-  return { brief: `${version} (${trust})`, whole: `${version} (${trust}) ${url} sha256:${sha256}`, file }
+  const brief = `${version} (${trust})`
+  return { brief, whole: `${brief} ${url} sha256:${sha256}`, at: url, digest: sha256 }
+}
+
+/** One that was not pinned before has not been replaced by one that is. */
+function imageEntry(image: string): Entry {
+  const name = withoutDigest(image)
+  return { brief: name, whole: image, ...(name === image ? {} : { at: name, digest: image }) }
 }

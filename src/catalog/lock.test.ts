@@ -1,11 +1,14 @@
 import { array, assert, constantFrom, property, record, shuffledSubarray, stringMatching } from 'fast-check'
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { checkLock } from './check-lock.ts'
 import { catalogFor } from './catalog.ts'
-import { fakeUpstream } from './fake-upstream.ts'
+import { fakeImages, fakeUpstream } from './fake-upstream.ts'
 import { lockChanges } from './lock-changes.ts'
 import { artifactId, type Lock, lockText, readLock } from './lock.ts'
 import { memoryFetcher } from './memory-fetcher.ts'
+import { fakeRegistries } from './registry/fake-registry.ts'
+import { webRegistry } from './registry/registry.ts'
 import { resolveLock } from './resolve.ts'
 import type { Target } from './target.ts'
 
@@ -15,13 +18,28 @@ const windows: Target = { os: 'windows', arch: 'amd64' }
 async function locked(version: string, ...targets: Target[]): Promise<Lock> {
   const sites = fakeUpstream(version)
   const fetcher = memoryFetcher((url) => sites.get(url))
-  return resolveLock(version, targets, 'upstream', fetcher, new AbortController().signal)
+  const registry = webRegistry(fakeRegistries(fakeImages()), () => [])
+  // What catalogs name besides may change; the format does not.
+  const { pause = '' } = catalogFor(version).images
+  const wish = { version, targets, source: 'upstream', images: { pause } } as const
+  return resolveLock(wish, { fetcher, registry }, new AbortController().signal)
 }
 
 test('a lock is written as it always was', async () => {
   const lock = await locked('1.37.1', windows, linux)
   await expect(lockText(lock)).toMatchFileSnapshot('testdata/v1.lock')
   expect(lockText(readLock('cluster.lock', lockText(lock)))).toBe(lockText(lock))
+})
+
+test('locks that were made before images were pinned are read, and fit', async () => {
+  const text = await readFile(new URL('testdata/v1-images-by-name.lock', import.meta.url), 'utf8')
+  const lock = readLock('cluster.lock', text)
+  expect(lock.images).toEqual({ pause: 'registry.k8s.io/pause:3.10.2' })
+  expect(lockText(lock)).toBe(text)
+  expect(checkLock(lock, catalogFor('1.37.1'), [linux, windows], lock.images)).toEqual([])
+  expect(lockChanges(lock, await locked('1.37.1', linux, windows))).toMatchObject([
+    { what: 'image pause', before: 'registry.k8s.io/pause:3.10.2', replaced: false },
+  ])
 })
 
 test('the same content gives the same bytes, in whatever order it came', async () => {
@@ -90,13 +108,14 @@ test.each([
 
 test('a lock fits what it was made for', async () => {
   const lock = await locked('1.37.1', linux, windows)
-  expect(checkLock(lock, catalogFor('1.37.1'), [linux, windows])).toEqual([])
-  expect(checkLock(lock, catalogFor('1.37.1'), [linux])).toEqual([])
+  const release = { ...catalogFor('1.37.1'), images: { pause: 'registry.k8s.io/pause:3.10.2' } }
+  expect(checkLock(lock, release, [linux, windows])).toEqual([])
+  expect(checkLock(lock, release, [linux])).toEqual([])
 })
 
 test('what does not fit is found', async () => {
   const lock = await locked('1.37.1', linux)
-  const release = catalogFor('1.37.1')
+  const release = { ...catalogFor('1.37.1'), images: { pause: 'registry.k8s.io/pause:3.10.2' } }
   const messages = (other: Lock, ...targets: Target[]): string[] =>
     checkLock(other, release, targets).map(({ code, message }) => `${code}: ${message}`)
   expect(messages(await locked('1.36.4', linux), linux)).toEqual([
@@ -107,6 +126,10 @@ test('what does not fit is found', async () => {
   expect(messages(lock, linux, windows)).toHaveLength(6)
   const older = lock.artifacts.map((one) => (one.component === 'etcd' ? { ...one, version: '3.6.16' } : one))
   expect(messages({ ...lock, artifacts: older }, linux)[0]).toMatch(/^LOCK_OTHER_ARTIFACT: the lock has etcd/)
+  const image = `registry.k8s.io/pause:3.9@sha256:${'0'.repeat(64)}`
+  expect(messages({ ...lock, images: { pause: image } }, linux)).toEqual([
+    `LOCK_OTHER_IMAGE: the lock has ${image} for pause, not registry.k8s.io/pause:3.10.2`,
+  ])
   expect(messages({ ...lock, images: {} }, linux)).toEqual([
     'LOCK_OTHER_IMAGE: the lock has no image for pause, not registry.k8s.io/pause:3.10.2',
   ])
@@ -129,7 +152,7 @@ test('changes between two locks', async () => {
   expect(lockChanges(before, after).some(({ replaced }) => replaced)).toBe(false)
 })
 
-test('other bytes under the same URL are told apart from an upgrade', async () => {
+test('other bytes under the same URL or name are told apart from an upgrade', async () => {
   const before = await locked('1.37.1', linux)
   const artifacts = before.artifacts.map((one) =>
     one.component === 'flannel' ? { ...one, sha256: '0'.repeat(64) } : one,
@@ -137,4 +160,6 @@ test('other bytes under the same URL are told apart from an upgrade', async () =
   expect(lockChanges(before, { ...before, artifacts })).toMatchObject([
     { what: 'flannel linux/amd64', replaced: true },
   ])
+  const images = { pause: `registry.k8s.io/pause:3.10.2@sha256:${'0'.repeat(64)}` }
+  expect(lockChanges(before, { ...before, images })).toMatchObject([{ what: 'image pause', replaced: true }])
 })

@@ -1,5 +1,6 @@
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
+import { parseImage } from '../contract/image-reference.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { arch } from './target.ts'
 
@@ -18,29 +19,43 @@ const lockedArtifact = z.strictObject({
 })
 export type LockedArtifact = z.infer<typeof lockedArtifact>
 
-const lock = z.strictObject({
+export const lockSchema = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('Lock'),
   kubernetes: version,
   artifacts: z
     .array(lockedArtifact)
     .refine((all) => new Set(all.map(artifactId)).size === all.length, 'names an artifact twice'),
-  images: z.record(z.string(), z.string().min(1)),
+  /** With their digests; in locks that were made before images were pinned, by their names alone. */
+  images: z.record(
+    z.string(),
+    z.string().refine((text) => parseImage(text) !== undefined, 'must be an image’s name in full'),
+  ),
 })
 
 /** The very files a cluster is made of. */
-export type Lock = z.infer<typeof lock>
+export type Lock = z.infer<typeof lockSchema>
 
 /** What tells one artifact of a lock from another: kubelet linux/amd64. */
 export function artifactId(artifact: Pick<LockedArtifact, 'component' | 'os' | 'arch'>): string {
   return `${artifact.component} ${artifact.os}/${artifact.arch}`
 }
 
+/** The images of a release by name, each as the lock pins it where it does. */
+export function pinnedImages(
+  { images }: Pick<Lock, 'images'>,
+  release: { readonly images: Readonly<Record<string, string>> },
+): Readonly<Record<string, string>> {
+  return { ...release.images, ...images }
+}
+
 const heading = '# Written by hyperkube lock. Commit it beside cluster.yml.\n'
 
 /** The same content always gives the same bytes. */
 export function lockText(content: Lock): string {
-  return heading + stringify(inOrder(lock.parse(content)), { lineWidth: 0, aliasDuplicateObjects: false })
+  return (
+    heading + stringify(inOrder(lockSchema.parse(content)), { lineWidth: 0, aliasDuplicateObjects: false })
+  )
 }
 
 /** A lock in the one order that its content has in a file. */
@@ -86,7 +101,7 @@ export function readLock(file: string, text: string): Lock {
   } catch (cause) {
     throw notALock(file, cause)
   }
-  const parsed = lock.safeParse(value)
+  const parsed = lockSchema.safeParse(value)
   if (!parsed.success) throw notALock(file, new Error(z.prettifyError(parsed.error)))
   return parsed.data
 }

@@ -1,20 +1,29 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { describe as inWords } from '../kit/errors.ts'
-import { fakeDigest, fakeUpstream } from './fake-upstream.ts'
+import { catalogFor } from './catalog.ts'
+import { fakeDigest, fakeImages, fakeUpstream } from './fake-upstream.ts'
 import { memoryFetcher } from './memory-fetcher.ts'
+import { fakeImage, fakeRegistries } from './registry/fake-registry.ts'
+import { webRegistry } from './registry/registry.ts'
 import { resolveLock } from './resolve.ts'
 import type { Target } from './target.ts'
 
 const { signal } = new AbortController()
 const linux: readonly Target[] = [{ os: 'linux', arch: 'amd64' }]
+const wish = { version: '1.37.1', targets: linux, source: 'upstream' } as const
+const registry = webRegistry(fakeRegistries(fakeImages()), () => [])
 const etcd = 'https://github.com/etcd-io/etcd/releases/download/v3.7.3'
 
 test('every file gets its digest, and the lock says who gave it', async () => {
   const sites = fakeUpstream('1.37.1')
   const targets = [...linux, { os: 'windows', arch: 'amd64' } as const]
   const fetcher = memoryFetcher((url) => sites.get(url))
-  const lock = await resolveLock('1.37.1', targets, 'upstream', fetcher, signal)
+  const lock = await resolveLock(
+    { version: '1.37.1', targets, source: 'upstream' },
+    { fetcher, registry },
+    signal,
+  )
   expect(lock.artifacts).toHaveLength(18)
   for (const { url, sha256, trust, component } of lock.artifacts) {
     expect(sha256).toBe(fakeDigest(url))
@@ -29,9 +38,9 @@ test('from a mirror it is the same lock', async () => {
   const mirror = memoryFetcher((url) =>
     url.startsWith(base) ? sites.get(`https://${url.slice(base.length)}`) : undefined,
   )
-  expect(await resolveLock('1.37.1', linux, { mirror: base }, mirror, signal)).toEqual(
-    await resolveLock('1.37.1', linux, 'upstream', upstream, signal),
-  )
+  expect(
+    await resolveLock({ ...wish, source: { mirror: base } }, { fetcher: mirror, registry }, signal),
+  ).toEqual(await resolveLock(wish, { fetcher: upstream, registry }, signal))
 })
 
 test('all failures are told at once, each with its URL', async () => {
@@ -39,21 +48,44 @@ test('all failures are told at once, each with its URL', async () => {
   sites.set(`${etcd}/SHA256SUMS`, '<html>sign in</html>')
   sites.delete('https://github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld-amd64')
   const fetcher = memoryFetcher((url) => sites.get(url))
-  const error: unknown = await resolveLock('1.37.1', linux, 'upstream', fetcher, signal).catch(
+  const { coredns: _, ...others } = fakeImages()
+  const without = webRegistry(fakeRegistries(others), () => [])
+  const error: unknown = await resolveLock(wish, { fetcher, registry: without }, signal).catch(
     (reason: unknown) => reason,
   )
   expect(error).toBeInstanceOf(AggregateError)
   expect(inWords(error)).toMatchInlineSnapshot(`
-    "2 of 12 failed
+    "2 of 18 failed
       https://github.com/etcd-io/etcd/releases/download/v3.7.3/SHA256SUMS has no line with a sha256 digest
       https://github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld-amd64 answered with status 404"
   `)
 })
 
+test('every image gets its digest behind its name, or only those that somebody wants', async () => {
+  const sites = fakeUpstream('1.37.1')
+  const sources = { fetcher: memoryFetcher((url) => sites.get(url)), registry }
+  const { images } = await resolveLock(wish, sources, signal)
+  expect(images).toEqual(
+    Object.fromEntries(
+      Object.entries(catalogFor('1.37.1').images).map(([name, image]) => [
+        name,
+        `${image}@${fakeImage(image).digest}`,
+      ]),
+    ),
+  )
+  const { pause = '' } = catalogFor('1.37.1').images
+  const some = await resolveLock({ ...wish, images: { pause } }, sources, signal)
+  expect(Object.keys(some.images)).toEqual(['pause'])
+})
+
 test('what is wrong with the source is told once, and nothing is asked', async () => {
   const fetcher = memoryFetcher(() => expect.fail('asked'))
-  const locking = resolveLock('1.37.1', linux, { bundle: 'b.tar' }, fetcher, signal)
-  await expect(locking).rejects.toMatchObject({ code: 'BUNDLE_NOT_SUPPORTED' })
+  const locking = resolveLock(
+    { ...wish, source: { mirror: 'https://m.example/?a' } },
+    { fetcher, registry },
+    signal,
+  )
+  await expect(locking).rejects.toMatchObject({ code: 'MIRROR_NOT_A_BASE' })
 })
 
 test('no more than four are asked at once, and an abort has one reason', async () => {
@@ -68,6 +100,6 @@ test('no more than four are asked at once, and an abort has one reason', async (
     return ''
   }
   const fetcher = { text: waiting, sha256: waiting }
-  await expect(resolveLock('1.37.1', linux, 'upstream', fetcher, controller.signal)).rejects.toThrow('enough')
+  await expect(resolveLock(wish, { fetcher, registry }, controller.signal)).rejects.toThrow('enough')
   expect(asked).toBe(4)
 })

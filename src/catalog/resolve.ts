@@ -1,3 +1,4 @@
+import { parseImage, withDigest } from '../contract/image-reference.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { type UpstreamArtifact, upstreamArtifacts } from './artifacts.ts'
 import { mapAtMost } from './at-most.ts'
@@ -5,36 +6,57 @@ import { catalogFor } from './catalog.ts'
 import { largestChecksumFile, readChecksum } from './checksum.ts'
 import type { Fetcher } from './fetcher.ts'
 import { inOrder, type Lock, type LockedArtifact } from './lock.ts'
-import { type ArtifactSource, locate } from './source.ts'
+import type { Registry } from './registry/registry.ts'
+import { locate, type Site } from './source.ts'
 import type { Target } from './target.ts'
 
 const atOnce = 4
 /** No program of the engine is a third of this, in bytes. */
 const largestArtifact = 500_000_000
 
-/** Asks a source for the digest of every file that machines of these kinds need. Fails with all that failed. */
+export interface LockWish {
+  readonly version: string
+  /** The kinds of machines. */
+  readonly targets: readonly Target[]
+  readonly source: Site
+  /** By name; all of the release, unless somebody knows that some are not needed. */
+  readonly images?: Readonly<Record<string, string>>
+}
+
+export interface LockSources {
+  readonly fetcher: Fetcher
+  readonly registry: Registry
+}
+
+/** Looks up the digest of every file that machines of these kinds need, and of every image. Fails with all that failed. */
 export async function resolveLock(
-  version: string,
-  targets: readonly Target[],
-  source: ArtifactSource,
-  fetcher: Fetcher,
+  { version, targets, source, images: wanted }: LockWish,
+  { fetcher, registry }: LockSources,
   signal: AbortSignal,
 ): Promise<Lock> {
   const release = catalogFor(version)
+  const artifacts: LockedArtifact[] = []
+  const images: Record<string, string> = {}
   // Located first: what is wrong with the source is said once, not for every file.
-  const wanted = targets
+  const files = targets
     .flatMap((target) => upstreamArtifacts(release, target))
     .map((artifact) => ({ artifact, at: locate(artifact.checksum?.url ?? artifact.url, source) }))
-  const artifacts = await mapAtMost(atOnce, wanted, async ({ artifact, at }) =>
-    resolve(artifact, at, fetcher, signal),
-  )
-  return inOrder({
-    apiVersion: 'hyperkube.dev/v1',
-    kind: 'Lock',
-    kubernetes: version,
-    artifacts,
-    images: { ...release.images },
-  })
+  const lookUps = [
+    ...files.map(({ artifact, at }) => async () => {
+      artifacts.push(await resolve(artifact, at, fetcher, signal))
+    }),
+    ...Object.entries(wanted ?? release.images).map(([name, image]) => async () => {
+      images[name] = await pin(image, registry, signal)
+    }),
+  ]
+  await mapAtMost(atOnce, lookUps, async (lookUp) => lookUp())
+  return inOrder({ apiVersion: 'hyperkube.dev/v1', kind: 'Lock', kubernetes: version, artifacts, images })
+}
+
+async function pin(name: string, registry: Registry, signal: AbortSignal): Promise<string> {
+  const image = parseImage(name)
+  if (image === undefined) throw new Error(`${name} is no image’s name in full`)
+  return withDigest(name, (await registry.manifest(image, signal)).digest)
 }
 
 async function resolve(

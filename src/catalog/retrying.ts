@@ -9,21 +9,27 @@ const pauses = [500, 2000] as const
 
 /** Tries three times when the network or a server fails; what would fail again is tried once. */
 export function retrying(fetcher: Fetcher, pause: Pause = realPause): Fetcher {
-  const attempts = async <T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> => {
-    for (const wait of pauses) {
-      try {
-        return await attempt()
-      } catch (error) {
-        if (!isPassing(error)) throw error
-      }
-      await pause(wait, signal)
-    }
-    return attempt()
-  }
   return {
-    text: async (url, limit, signal) => attempts(async () => fetcher.text(url, limit, signal), signal),
-    sha256: async (url, limit, signal) => attempts(async () => fetcher.sha256(url, limit, signal), signal),
+    text: async (url, limit, signal) => attempts(async () => fetcher.text(url, limit, signal), signal, pause),
+    sha256: async (url, limit, signal) =>
+      attempts(async () => fetcher.sha256(url, limit, signal), signal, pause),
   }
+}
+
+export async function attempts<T>(
+  attempt: () => Promise<T>,
+  signal: AbortSignal,
+  pause: Pause = realPause,
+): Promise<T> {
+  for (const wait of pauses) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isPassing(error)) throw error
+    }
+    await pause(wait, signal)
+  }
+  return attempt()
 }
 
 async function realPause(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -6,17 +6,12 @@ const path = 'dl.k8s.io/release/v1.37.1/bin/linux/amd64/kubelet'
 
 test.each([
   ['upstream', url],
+  [{ bundle: 'lab.bundle' }, url],
   [{ mirror: 'https://mirror.example' }, `https://mirror.example/${path}`],
   [{ mirror: 'https://mirror.example/' }, `https://mirror.example/${path}`],
   [{ mirror: 'http://10.0.0.1:8080/k8s//' }, `http://10.0.0.1:8080/k8s/${path}`],
 ] as const)('in %o it is at %s', (source, at) => {
   expect(locate(url, source)).toBe(at)
-})
-
-test('a bundle is refused for now', () => {
-  expect(() => locate(url, { bundle: 'b.tar' })).toThrow(
-    expect.objectContaining({ code: 'BUNDLE_NOT_SUPPORTED' }),
-  )
 })
 
 test.each([

@@ -1,21 +1,20 @@
 import { HyperkubeError } from '../kit/errors.ts'
 
 /** Where files come from: from where upstream publishes them, a mirror with the same layout, or a bundle. */
-export type ArtifactSource = 'upstream' | { readonly mirror: string } | { readonly bundle: string }
+export type ArtifactSource = Site | { readonly bundle: string }
+
+/** A source that is asked over the network. */
+export type Site = 'upstream' | { readonly mirror: string }
 
 /**
  * Where a public URL is found in a source. A mirror's path begins with the name of the site that it stands for. The only
- * way to an address without encryption is a mirror that was named so.
+ * way to an address without encryption is a mirror that was named so. What comes in a bundle keeps its public URL: it is
+ * there by its digest before anybody asks for it.
  */
 export function locate(url: string, source: ArtifactSource): string {
-  if (source !== 'upstream' && 'bundle' in source) {
-    throw new HyperkubeError('BUNDLE_NOT_SUPPORTED', `bundles cannot be read yet: ${source.bundle}`, {
-      hint: 'set spec.artifacts to upstream or to a mirror',
-    })
-  }
   const { protocol, host, pathname } = new URL(url)
   if (protocol !== 'https:') throw new HyperkubeError('URL_NOT_HTTPS', `${url} is not an https URL`)
-  return source === 'upstream' ? url : `${mirrorBase(source.mirror)}/${host}${pathname}`
+  return source !== 'upstream' && 'mirror' in source ? `${mirrorBase(source.mirror)}/${host}${pathname}` : url
 }
 
 /** Whether somebody on the way could change what the source answers. */

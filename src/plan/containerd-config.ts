@@ -38,6 +38,7 @@ export function containerdConfig(scene: Scene, places: ContainerdPlaces, own: Ow
     '[grpc]',
     `  address = ${JSON.stringify(address)}`,
     '',
+    // By its plain name, which is held against the names of images as it stands; that it is the right one is seen to.
     "[plugins.'io.containerd.cri.v1.images'.pinned_images]",
     `  sandbox = ${JSON.stringify(scene.release.images['pause'])}`,
     '',

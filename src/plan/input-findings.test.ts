@@ -41,11 +41,11 @@ describe('ordinary hosts', () => {
 test('all is said at once: of the cluster first, then of each host by its name', () => {
   const linux = { cpus: 1, swap: true }
   const wish = {
-    spec: ['artifacts: { bundle: b.tar }'],
+    spec: ['artifacts: { mirror: "https://mirror.example/?a" }'],
     facts: { cp1: { linux }, w1: { linux }, win1: { windows: { rebootPending: true } } },
   }
   const expected = [
-    'cluster error BUNDLE_NOT_SUPPORTED',
+    'cluster error MIRROR_NOT_A_BASE',
     'cp1 warning HOST_CPU_SMALL',
     'cp1 warning HOST_SWAP',
     'w1 warning HOST_SWAP',

@@ -19,6 +19,8 @@ export interface PlanInput {
   readonly attachments: ReadonlyMap<string, string>
   /** Of hyperkube itself, as a host has it. */
   readonly version: (host: string) => string
+  /** What will run in the cluster, and shall be on every Linux node before: images of addons, as they are pinned. */
+  readonly images?: readonly string[]
 }
 
 export type LinuxFacts = Extract<Facts['system'], { os: 'linux' }>

@@ -6,6 +6,7 @@ import { digestOf } from '../../diff/digest.ts'
 import { items } from '../../diff/items.ts'
 import type { Secret } from '../../pki/secret.ts'
 import type { LinuxHost } from '../host/host.ts'
+import { clearDelivered } from './delivered.ts'
 import { diffLedger, ledgerFor } from './diff-host.ts'
 import type { Emit } from './emit.ts'
 import { openJournal } from './journal.ts'
@@ -58,6 +59,10 @@ async function applyAll(options: ApplyOptions): Promise<void> {
     )
     await book.keep(settledOrSame(run))
     signal.throwIfAborted()
+    await clearDelivered(
+      host,
+      ops.filter(({ stage }) => compareStages(stage, through) > 0),
+    )
     for (const op of own) await restartUs(run, op)
     await journal.write({ type: 'run-ended', outcome: 'done' })
   })

@@ -3,6 +3,7 @@ import type { PlannedArtifact } from '../../contract/component-plan.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { LinuxHost } from '../host/host.ts'
 import { accessOf } from './access.ts'
+import { takeDelivered } from './delivered.ts'
 import type { Emit } from './emit.ts'
 
 export type Download = Extract<PlannedArtifact, { from: 'url' }>
@@ -30,7 +31,10 @@ export interface DownloadScene {
   readonly signal: AbortSignal
 }
 
-/** Brings the bytes of an artifact next to where they will be, and takes none that are not those of the lock. */
+/**
+ * Brings the bytes of an artifact next to where they will be, and takes none that are not those of the lock. What was
+ * delivered need not come over the network.
+ */
 export async function download(artifact: Download, scene: DownloadScene): Promise<string> {
   const { files } = scene.host
   const whole = downloadFile(artifact)
@@ -40,6 +44,7 @@ export async function download(artifact: Download, scene: DownloadScene): Promis
   if ((await files.stat(dirname(whole))) === undefined) {
     await files.makeDirectory(dirname(whole), await accessOf(scene.host, { owner: 'root', mode: '0755' }))
   }
+  if (await takeDelivered(scene.host, artifact.sha256, whole)) return whole
   const sha256 = await fetchInto(part, artifact, scene)
   if (sha256 === artifact.sha256) {
     await files.rename(part, whole)

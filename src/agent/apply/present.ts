@@ -3,6 +3,7 @@ import { digestOf } from '../../diff/digest.ts'
 import type { PresentItem } from '../../diff/item.ts'
 import type { LinuxHost } from '../host/host.ts'
 import type { UnitState } from '../host/systemd.ts'
+import { findImages, imageTools } from './runtime-images.ts'
 import type { Scene, State, Thing } from './target.ts'
 import { targets } from './targets.ts'
 
@@ -19,15 +20,23 @@ export async function inspectAll(scene: Scene): Promise<readonly Found[]> {
   const names = things.flatMap(({ target, name }) => (target === 'service' ? [name] : []))
   const states = await scene.host.systemd.showAll(names)
   const unitOf = new Map(names.map((name, index) => [name, states[index]]))
+  const images = await imagesIn(scene)
   const found: Found[] = []
   for (const thing of things) {
-    const state = await targets[thing.target].inspect(thing, scene)
+    const state = await targets[thing.target].inspect(thing, { ...scene, images })
     const unit = thing.target === 'service' ? unitOf.get(thing.name) : undefined
     const service =
       thing.target === 'service' && unit !== undefined ? { service: serviceState(thing, unit) } : {}
     found.push({ thing, state, ...service })
   }
   return found
+}
+
+/** All with one question: each costs a program. */
+async function imagesIn({ host, ledger }: Scene): Promise<ReadonlyMap<string, string> | undefined> {
+  const names = ledger.things.flatMap(({ target, name }) => (target === 'image' ? [name] : []))
+  const tools = imageTools(ledger)
+  return names.length === 0 || tools === undefined ? undefined : findImages(host, tools, names)
 }
 
 /** The same in the words of the diff: what was changed has another digest, what is gone is left out. */

@@ -11,16 +11,18 @@ export interface StageEnd {
   readonly starts: readonly Op[]
   /** Filled in from what services write once they run. */
   readonly derived: readonly Op[]
+  /** Only the runtime brings them, and nobody in the stage waits for them. */
+  readonly images: readonly Op[]
 }
 
-export const nothingLeft: StageEnd = { starts: [], derived: [] }
+export const nothingLeft: StageEnd = { starts: [], derived: [], images: [] }
 
 export function isStart({ action }: Op): boolean {
   return action === 'start' || action === 'restart'
 }
 
 /** Starts them all, and goes on when they run. Answers with the starts that would end this process. */
-export async function startAll(run: PlanRun, { starts, derived }: StageEnd): Promise<readonly Op[]> {
+export async function startAll(run: PlanRun, { starts, derived, images }: StageEnd): Promise<readonly Op[]> {
   const own: Op[] = []
   const others: { op: Op; start: Start }[] = []
   const states = await run.host.systemd.showAll(starts.map(({ name }) => name))
@@ -34,7 +36,7 @@ export async function startAll(run: PlanRun, { starts, derived }: StageEnd): Pro
     else others.push({ op, start: { ...startOf(run, op), service, before } })
   }
   if (others.length > 0) await startTogether(run, others)
-  for (const op of derived) await runOp(run, op, async () => perform(run, op))
+  for (const op of [...derived, ...images]) await runOp(run, op, async () => perform(run, op))
   return own
 }
 

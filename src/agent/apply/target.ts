@@ -18,6 +18,8 @@ export interface Scene {
   readonly host: LinuxHost
   readonly ledger: Ledger
   readonly plan?: NodePlan
+  /** Digests by name, of images that were looked up beforehand because there are many to look at. */
+  readonly images?: ReadonlyMap<string, string> | undefined
 }
 
 /** All that is needed to make something. */

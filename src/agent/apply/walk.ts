@@ -4,8 +4,8 @@ import { runOp } from './run.ts'
 import { type StageEnd, isStart, nothingLeft, startAll } from './starts.ts'
 
 /**
- * One op after the other. Services of a stage are started together when all else of it is done, and awaited before the
- * next stage begins or anything goes. Answers with the starts that would end this process, which come last of all.
+ * One op after the other. Services of a stage are started together when all else of it is done, and awaited before its
+ * images come, the next stage begins or anything goes. Answers with the starts that would end this process, which come last of all.
  */
 export async function walk(run: PlanRun, ops: readonly Op[]): Promise<readonly Op[]> {
   const own: Op[] = []
@@ -20,6 +20,8 @@ export async function walk(run: PlanRun, ops: readonly Op[]): Promise<readonly O
     if (isNext) await finishStage()
     if (op.target === 'derived-file' && op.action !== 'remove') {
       waiting = { ...waiting, derived: [...waiting.derived, op] }
+    } else if (op.target === 'image' && op.action !== 'remove') {
+      waiting = { ...waiting, images: [...waiting.images, op] }
     } else if (isStart(op)) {
       waiting = { ...waiting, starts: [...waiting.starts, op] }
     } else {

@@ -3,17 +3,57 @@ import type { Images } from './images.ts'
 import type { Place } from './place.ts'
 
 /** Where the kubelet's images are, among those of others. */
-const namespace = 'k8s.io'
+const namespace = ['-n', 'k8s.io'] as const
+const endpoint = 'unix:///run/containerd/containerd.sock'
+/** What the kubelet is told by the runtime, and does not remove. */
+const kept = 'io.cri-containerd.pinned'
 
 export function ctrImages(place: Place, command: Command): Images {
   return {
-    async list(program) {
-      const argv = [program, '--connect-timeout=2s', '-n', namespace, 'images', 'ls', '-q'] as const
+    async find(ctr, names) {
+      const filters = names.map((name) => `name==${name}`)
+      const argv = [ctr, '--connect-timeout=2s', ...namespace, 'images', 'ls', ...filters] as const
       const asked = await command(argv, { codes: [0, 1] }).catch(() => undefined)
-      return asked?.code === 0 ? new Set(asked.stdout.split('\n').filter((name) => name !== '')) : undefined
+      return asked?.code === 0 ? readList(asked.stdout) : undefined
     },
-    async load(program, archive) {
-      await command([program, '-n', namespace, 'images', 'import', '--local', place(archive)])
+    async pull(crictl, name, signal) {
+      await command([crictl, '--runtime-endpoint', endpoint, '--image-endpoint', endpoint, 'pull', name], {
+        signal,
+      })
+    },
+    async load(ctr, archive, signal) {
+      const label = `${kept}=pinned`
+      const argv = [
+        ctr,
+        ...namespace,
+        'images',
+        'import',
+        '--local',
+        '--label',
+        label,
+        place(archive),
+      ] as const
+      await command(argv, { signal })
+    },
+    async rename(ctr, name, other) {
+      await command([ctr, ...namespace, 'images', 'tag', '--local', '--force', name, other])
+    },
+    async keep(ctr, name) {
+      await command([ctr, ...namespace, 'images', 'label', name, `${kept}=pinned`])
+    },
+    async release(ctr, name) {
+      await command([ctr, ...namespace, 'images', 'label', name, `${kept}=`])
     },
   }
+}
+
+/** A table with a head; of each row the first and the third column. */
+export function readList(text: string): ReadonlyMap<string, string> {
+  const rows = text.split('\n').slice(1)
+  return new Map(
+    rows.flatMap((row) => {
+      const [name = '', , digest = ''] = row.trim().split(/\s+/)
+      return name === '' ? [] : [[name, digest] as const]
+    }),
+  )
 }

@@ -1,7 +1,11 @@
+import { deliveries } from '../../contract/delivered.ts'
+
 /** Where things are that the agent itself decides. What components have is in their plan. */
 export interface Layout {
   /** What the agent remembers. */
   readonly state: string
+  /** What was brought to the host for the next runs. */
+  readonly delivered: string
   /** Units of systemd that the administrator of a host gives it. */
   readonly units: string
   readonly modules: string
@@ -18,6 +22,7 @@ export interface Layout {
 
 export const linuxLayout: Layout = {
   state: '/var/lib/hyperkube/agent',
+  delivered: deliveries,
   units: '/etc/systemd/system',
   modules: '/etc/modules-load.d/hyperkube.conf',
   sysctls: '/etc/sysctl.d/90-hyperkube.conf',

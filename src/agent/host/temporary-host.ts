@@ -8,6 +8,7 @@ import type { LinuxHost } from './host.ts'
 import { linuxLayout } from './layout.ts'
 import { linuxFiles } from './linux-files.ts'
 import { memoryFetch } from './memory-fetch.ts'
+import { type MemoryImages, memoryImages } from './memory-images.ts'
 import { memoryKernel } from './memory-kernel.ts'
 import { memorySystemd } from './memory-systemd.ts'
 import { memoryUsers } from './memory-users.ts'
@@ -23,6 +24,7 @@ export interface TemporaryHost extends LinuxHost {
   readonly users: ReturnType<typeof memoryUsers>
   readonly kernel: ReturnType<typeof memoryKernel>
   readonly systemd: ReturnType<typeof memorySystemd>
+  readonly images: MemoryImages
   readonly clock: Clock & { time: number }
 }
 
@@ -73,7 +75,7 @@ export async function temporaryHost(
     systemd: memorySystemd(files, linuxLayout, look),
     fetch: memoryFetch(place, world),
     tar: systemTar(place, hostCommand),
-    images: { list: async () => undefined, load: async () => undefined },
+    images: memoryImages(),
     ...nothingElse,
     clock,
     release: runningRelease('0.1.0', import.meta.filename),

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { fakeUpstream } from '../../catalog/fake-upstream.ts'
+import { fakeImages, fakeUpstream } from '../../catalog/fake-upstream.ts'
 import { httpFetcher } from '../../catalog/http-fetcher.ts'
 import { readLock } from '../../catalog/lock.ts'
 import { type Answer, memoryFetcher } from '../../catalog/memory-fetcher.ts'
+import { fakeRegistries } from '../../catalog/registry/fake-registry.ts'
 import { testServer } from '../../catalog/test-server.ts'
 import { hyperkube, type Ran } from '../in-memory.ts'
 
@@ -11,6 +12,10 @@ kind: Cluster
 metadata: { name: shop }
 spec:
   kubernetes: 1.37.1
+  dns: none
+  metrics: none
+  ingress: none
+  storage: none
   hosts:
     - { name: cp1, address: 10.0.0.1, roles: [control-plane] }
 `
@@ -23,7 +28,10 @@ async function lock(
   changes: Readonly<Record<string, Answer>> = {},
 ): Promise<Ran> {
   const sites = new Map([...fakeUpstream('1.37.1', '1.36.4'), ...Object.entries(changes)])
-  return hyperkube(words, files, { fetcher: memoryFetcher((url) => sites.get(url)) })
+  return hyperkube(words, files, {
+    fetcher: memoryFetcher((url) => sites.get(url)),
+    web: fakeRegistries(fakeImages()),
+  })
 }
 
 function lockedTargets(text: string | undefined): string[] {
@@ -109,7 +117,7 @@ test('a file that was replaced under its URL is warned about', async () => {
   const { files } = await lock('lock', { 'cluster.yml': cluster })
   const { code, stderr } = await lock('lock --check', Object.fromEntries(files), { [flannel]: 'evil' })
   expect(code).toBe(3)
-  expect(stderr).toContain('warning: flannel linux/amd64 is another file than before, under the same URL\n')
+  expect(stderr).toContain('warning: flannel linux/amd64 is another one than before, in the same place\n')
 })
 
 test('failures are all told, and leave the old lock alone', async () => {
@@ -121,7 +129,7 @@ test('failures are all told, and leave the old lock alone', async () => {
     { [kubelet]: { status: 404 }, [flannel]: { status: 503 } },
   )
   expect(failed).toMatchObject({ code: 1, stdout: '' })
-  expect(failed.stderr).toContain('LOCK_NOT_RESOLVED: not every file could be looked up; nothing was written')
+  expect(failed.stderr).toContain('LOCK_NOT_RESOLVED: not all could be looked up; nothing was written')
   expect(failed.stderr).toContain(
     `${kubelet} answered with status 404\n  ${flannel} answered with status 503\n`,
   )
@@ -135,7 +143,11 @@ test.each([
     'SPEC_NO_CONTROL_PLANE',
   ],
   ['an unknown version', { 'cluster.yml': cluster.replace('1.37.1', '1.37.9') }, 'CATALOG_UNKNOWN_VERSION'],
-  ['a bundle', { 'cluster.yml': `${cluster}  artifacts: { bundle: b.tar }\n` }, 'BUNDLE_NOT_SUPPORTED'],
+  [
+    'a bundle without an identity',
+    { 'cluster.yml': `${cluster}  artifacts: { bundle: b.tar }\n` },
+    'IDENTITY_NOT_READ',
+  ],
   ['a damaged lock', { 'cluster.yml': cluster, 'cluster.lock': '<<<<<<<' }, 'LOCK_NOT_READ'],
 ])('%s is one clear message, and nothing is written', async (_, files, code) => {
   const ran = await lock('lock', files)
@@ -154,8 +166,9 @@ test('an interruption ends it with 130', async () => {
 test('over real HTTP, from a mirror, it is the lock that upstream gives', async () => {
   const sites = fakeUpstream('1.37.1')
   await using server = await testServer((path) => sites.get(`https:/${path}`))
+  const web = fakeRegistries(fakeImages())
   const mirrored = `${cluster}  artifacts: { mirror: "${server.url}" }\n`
-  const ran = await hyperkube('lock', { 'cluster.yml': mirrored }, { fetcher: httpFetcher() })
+  const ran = await hyperkube('lock', { 'cluster.yml': mirrored }, { fetcher: httpFetcher(), web })
   expect(ran.code).toBe(0)
   expect(ran.stderr).toContain('warning: the mirror is not encrypted')
   const upstream = await lock('lock', { 'cluster.yml': cluster })

@@ -1,18 +1,27 @@
 import { dirname } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
+import { lockIn } from '../../bundle/lock.ts'
+import { catalogFor } from '../../catalog/catalog.ts'
 import type { Fetcher } from '../../catalog/fetcher.ts'
 import { type LockChange, lockChanges } from '../../catalog/lock-changes.ts'
-import { type Lock, lockText, readLock } from '../../catalog/lock.ts'
-import { resolveLock } from '../../catalog/resolve.ts'
+import { type Lock, lockText } from '../../catalog/lock.ts'
+import type { Registry } from '../../catalog/registry/registry.ts'
+import { type LockWish, resolveLock } from '../../catalog/resolve.ts'
 import { isUnencrypted } from '../../catalog/source.ts'
 import { type Arch, arch, type Target } from '../../catalog/target.ts'
-import { hasCode, HyperkubeError } from '../../kit/errors.ts'
+import { bundleKey } from '../../identity/bundle-key.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { lockFile } from '../beside.ts'
 import { type CommandDefinition, type Context, exitCodes, type Output } from '../command.ts'
+import { openClusterBundle } from '../bundle/open.ts'
+import { hasPlainMirror, registryFor } from '../images/registry.ts'
+import { wantedImages } from '../images/wanted.ts'
 import { loadCluster } from '../load-cluster.ts'
+import { type IdentityOptions, openIdentity } from '../load-identity.ts'
+import { loadLock } from '../load-lock.ts'
 import { findingText, print } from '../print.ts'
 
 const flags = z.object({ arch: z.array(arch).default(['amd64']), check: z.boolean().default(false) })
@@ -23,6 +32,7 @@ export const lock: CommandDefinition = {
     ['hyperkube lock --arch amd64 --arch arm64', 'for Linux hosts of both kinds'],
     ['hyperkube lock --check', 'write nothing; exit code 3 when something would change'],
   ],
+  identity: true,
   configure(command) {
     command
       .option('--arch <arch>', 'amd64 (default) or arm64, of Linux hosts; once for each', addArch)
@@ -35,11 +45,11 @@ export const lock: CommandDefinition = {
     if (cluster === undefined) return exitCodes.failure
 
     const file = lockFile(options.file)
-    const before = await readExisting(context, file)
-    const after = await resolve(context, cluster, targetsOf(cluster, arches))
+    const before = await loadLock(context, options.file)
+    const after = await resolve(context, options, cluster, targetsOf(cluster, arches))
     const changes = lockChanges(before, after)
     for (const { what } of changes.filter(({ replaced }) => replaced)) {
-      context.stderr.write(printable(`warning: ${what} is another file than before, under the same URL\n`))
+      context.stderr.write(printable(`warning: ${what} is another one than before, in the same place\n`))
     }
     if (changes.length > 0 && !check) await write(context, file, after)
     const document = { apiVersion: 'hyperkube.dev/v1', kind: 'LockChangeList', items: changes }
@@ -62,31 +72,37 @@ function targetsOf({ spec }: Cluster, arches: readonly Arch[]): readonly Target[
   ]
 }
 
-async function readExisting({ readFile }: Context, file: string): Promise<Lock | undefined> {
-  let text: string
-  try {
-    text = await readFile(file)
-  } catch (cause) {
-    if (hasCode(cause, 'ENOENT')) return undefined
-    throw new HyperkubeError('LOCK_NOT_READ', `${file} could not be read`, {
-      hint: `look at ls -l ${file}`,
-      cause,
-    })
+/** A bundle has been looked up already, by whoever made it: it is asked, and nobody else. */
+async function resolve(
+  context: Context,
+  options: IdentityOptions,
+  cluster: Cluster,
+  targets: readonly Target[],
+): Promise<Lock> {
+  const release = catalogFor(cluster.spec.kubernetes)
+  const images = wantedImages(cluster, release.images)
+  const { artifacts } = cluster.spec
+  if (artifacts === 'upstream' || !('bundle' in artifacts)) {
+    return lookUp(context, cluster, { version: release.kubernetes, targets, source: artifacts, images })
   }
-  return readLock(file, text)
+  const { publicKey } = bundleKey(await openIdentity(context, options, cluster.metadata.name))
+  await using bundle = await openClusterBundle(context, options.file, cluster, publicKey)
+  if (bundle === undefined) throw new Error('a bundle is named, and none is opened')
+  return lockIn(bundle.manifest, release, targets, images)
 }
 
-async function resolve(context: Context, { spec }: Cluster, targets: readonly Target[]): Promise<Lock> {
+async function lookUp(context: Context, cluster: Cluster, wish: LockWish): Promise<Lock> {
   const { stderr, fetcher, signal } = context
-  if (isUnencrypted(spec.artifacts)) {
+  if (isUnencrypted(wish.source) || hasPlainMirror(cluster)) {
     stderr.write('warning: the mirror is not encrypted; whoever is on the way can choose what is pinned\n')
   }
+  const registry = watchedRegistry(registryFor(context, cluster), stderr)
   try {
-    return await resolveLock(spec.kubernetes, targets, spec.artifacts, watched(fetcher, stderr), signal)
+    return await resolveLock(wish, { fetcher: watched(fetcher, stderr), registry }, signal)
   } catch (error) {
     if (!(error instanceof AggregateError)) throw error
-    throw new HyperkubeError('LOCK_NOT_RESOLVED', 'not every file could be looked up; nothing was written', {
-      hint: 'spec.artifacts says where files come from',
+    throw new HyperkubeError('LOCK_NOT_RESOLVED', 'not all could be looked up; nothing was written', {
+      hint: 'spec.artifacts says where files come from, spec.registries where images do',
       cause: error,
     })
   }
@@ -101,6 +117,17 @@ function watched(fetcher: Fetcher, stderr: Output): Fetcher {
     async sha256(url, limit, signal) {
       stderr.write(printable(`downloading ${url}: upstream publishes no checksum of it\n`))
       return fetcher.sha256(url, limit, signal)
+    },
+  }
+}
+
+function watchedRegistry(registry: Registry, stderr: Output): Registry {
+  return {
+    ...registry,
+    async manifest(image, signal) {
+      const { registry: host, repository, tag } = image
+      stderr.write(printable(`reading the digest of ${host}/${repository}:${tag}\n`))
+      return registry.manifest(image, signal)
     },
   }
 }

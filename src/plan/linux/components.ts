@@ -7,6 +7,7 @@ import { etcd } from './etcd.ts'
 import { flanneld } from './flanneld.ts'
 import { hostSettings } from './host-settings.ts'
 import { hyperkubeAgent } from './hyperkube-agent.ts'
+import { images } from './images.ts'
 import { kubeApiserver } from './kube-apiserver.ts'
 import { kubeControllerManager } from './kube-controller-manager.ts'
 import { kubeProxy } from './kube-proxy.ts'
@@ -27,4 +28,5 @@ export const linuxComponents: readonly Planner<LinuxScene>[] = [
   kubelet,
   flanneld,
   kubeProxy,
+  images,
 ]

@@ -3,6 +3,7 @@ import { download } from '../artifact.ts'
 import { component, type Planner } from '../component.ts'
 import { containerdConfig, containerdFiles } from '../containerd-config.ts'
 import { textFile } from '../files.ts'
+import { sandboxImages } from '../images.ts'
 import { memoryFloor } from '../memory-floors.ts'
 import { proxyVariables } from '../proxy-variables.ts'
 import { isNode, type LinuxScene } from '../scene.ts'
@@ -18,7 +19,7 @@ const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 export const containerd: Planner<LinuxScene> = (scene) => {
   if (!isNode(scene)) return undefined
-  const { cluster, system, release } = scene
+  const { cluster, system } = scene
   const program = download(scene, name, programDirectory, { kind: 'archive', strip: 1 })
   const runc = download(scene, 'runc', programDirectory, { kind: 'program', as: 'runc' })
   const plugins = download(scene, 'cni-plugins', programDirectory, { kind: 'archive', strip: 0 })
@@ -42,7 +43,7 @@ export const containerd: Planner<LinuxScene> = (scene) => {
       { path: foreignPlugins, owner: 'root', mode: '0755' },
     ],
     artifacts: [program, runc, plugins, crictl],
-    images: [release.images['pause'] ?? ''].filter((image) => image !== ''),
+    images: sandboxImages(scene),
     files: [
       textFile(`${directory}/config.toml`, config, root),
       ...containerdFiles(scene, places),

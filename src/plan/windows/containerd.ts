@@ -3,6 +3,7 @@ import { download } from '../artifact.ts'
 import { component, type Planner } from '../component.ts'
 import { containerdConfig, containerdFiles } from '../containerd-config.ts'
 import { textFile } from '../files.ts'
+import { sandboxImages } from '../images.ts'
 import { proxyVariables } from '../proxy-variables.ts'
 import type { WindowsScene } from '../scene.ts'
 import {
@@ -21,7 +22,7 @@ import { scmService } from './service.ts'
 const name = 'containerd'
 
 export const containerd: Planner<WindowsScene> = (scene) => {
-  const { cluster, release } = scene
+  const { cluster } = scene
   const { state, logs } = placesOf(scene)
   const at = settingsOf(scene, name)
   const data = win32.join(state, name)
@@ -47,7 +48,7 @@ export const containerd: Planner<WindowsScene> = (scene) => {
     version: program.version,
     directories: [at(), at('certs.d'), data, cniConfiguration, foreignPlugins].map(closedDirectory),
     artifacts: [program, plugins],
-    images: [release.images['pause'] ?? ''].filter((image) => image !== ''),
+    images: sandboxImages(scene),
     files: [textFile(at('config.toml'), config, { owner }), ...containerdFiles(scene, places)],
     service: scmService({
       name,

@@ -1,36 +1,95 @@
-import type { ComponentPlan } from '../../../contract/component-plan.ts'
+import { join } from 'node:path'
+import { deliveredImage } from '../../../contract/delivered.ts'
+import { keptNames, parseImage } from '../../../contract/image-reference.ts'
+import { HyperkubeError } from '../../../kit/errors.ts'
 import type { LinuxHost } from '../../host/host.ts'
-import { notThere, type Target } from '../target.ts'
-
-/** Where the runtime listens once it runs. */
-const socket = '/run/containerd/containerd.sock'
+import { findImages, type ImageTools, imageTools, wrongNames } from '../runtime-images.ts'
+import { notThere, removed, type Scene, type State, type Target, type Work } from '../target.ts'
 
 /**
- * An image that a component needs. The runtime fetches by itself what it has not, and looks after what it has: that one
- * is missing is told and no failure. Whoever brings images along will load them here.
+ * An image that shall be there before anybody asks for it, and be the one that the plan names. The kubelet does not
+ * remove it to make room: it may come from nowhere again.
  */
 export const image: Target<'image', string> = {
   target: 'image',
   wish: ({ images }, name) => images.find((one) => one === name),
-  inspect: async () => 'as-written',
 
-  async make(name, { host, head, component, emit }) {
-    const there = await imagesOf(host, component)
-    if (there !== undefined && !there.has(name)) {
-      emit({ type: 'log', lines: [`${name} is not here yet; the runtime will fetch it`] }, component.name)
-    }
-    return { changed: false, thing: { ...head, target: 'image' } }
+  async inspect({ name }, scene) {
+    const there = scene.images ?? (await lookedUp([name], scene))
+    return there === undefined ? 'as-written' : stateOf(name, there)
   },
 
-  remove: async () => notThere,
+  async make(name, work) {
+    const { head, ledger, component } = work
+    const tools = imageTools(ledger)
+    const there = tools && (await findImages(work.host, tools, [name]))
+    if (tools === undefined || there === undefined) {
+      throw new HyperkubeError('IMAGE_NO_RUNTIME', `${name} cannot be brought: containerd does not answer`, {
+        component: component.name,
+        hint: 'on the host: systemctl status containerd',
+      })
+    }
+    const is = stateOf(name, there) === 'as-written'
+    if (!is) await bring(name, tools, work)
+    return { changed: !is, thing: { ...head, target: 'image' } }
+  },
+
+  async remove({ name }, { host, ledger }) {
+    const tools = imageTools(ledger)
+    const there = tools && (await findImages(host, tools, [name]))
+    if (tools === undefined || there === undefined) return notThere
+    const others = ledger.things.filter((thing) => thing.target === 'image' && thing.name !== name)
+    const needed = new Set(others.flatMap((thing) => keptNames(thing.name)))
+    // Pods may still run of it. Whoever makes room takes what nobody uses.
+    const free = keptNames(name).filter((one) => there.has(one) && !needed.has(one))
+    for (const one of free) await host.images.release(tools.ctr, one)
+    return free.length === 0 ? notThere : removed
+  },
 }
 
-/** Nothing when the runtime does not run yet, as at the first time. */
-async function imagesOf(
-  { files, images }: LinuxHost,
-  { artifacts }: ComponentPlan,
-): Promise<ReadonlySet<string> | undefined> {
-  const runtime = artifacts.find(({ name }) => name === 'containerd')
-  if (runtime === undefined || (await files.stat(socket)) === undefined) return undefined
-  return images.list(`${runtime.directory}/ctr`)
+async function lookedUp(
+  names: readonly string[],
+  { host, ledger }: Scene,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const tools = imageTools(ledger)
+  return tools && findImages(host, tools, names)
+}
+
+function stateOf(name: string, there: ReadonlyMap<string, string>): State {
+  const { missing, other } = wrongNames(name, there)
+  if (missing.length === keptNames(name).length) return 'absent'
+  if (other.length > 0) return { drift: `${other.join(' and ')} is another image` }
+  return missing.length > 0 ? { drift: `${missing.join(' and ')} is not there` } : 'as-written'
+}
+
+/** From what was delivered, or from where the runtime was told that images come from. */
+async function bring(name: string, tools: ImageTools, work: Work): Promise<void> {
+  const { host, signal } = work
+  const { images } = host
+  const [own = name, ...others] = keptNames(name)
+  const archive = await delivered(name, host)
+  if (archive !== undefined) {
+    await images.load(tools.ctr, archive, signal)
+    return
+  }
+  await images.pull(tools.crictl, own, signal).catch((cause: unknown) => {
+    signal.throwIfAborted()
+    throw notPulled(name, cause)
+  })
+  await images.keep(tools.ctr, own)
+  for (const other of others) await images.rename(tools.ctr, own, other)
+}
+
+async function delivered(name: string, { files, layout }: LinuxHost): Promise<string | undefined> {
+  const digest = parseImage(name)?.digest
+  const archive = digest === undefined ? undefined : join(layout.delivered, deliveredImage(digest))
+  return archive !== undefined && (await files.stat(archive)) !== undefined ? archive : undefined
+}
+
+function notPulled(name: string, cause: unknown): HyperkubeError {
+  const registry = parseImage(name)?.registry ?? 'its registry'
+  return new HyperkubeError('IMAGE_NOT_PULLED', `${name} could not be pulled from ${registry}`, {
+    hint: `on the host: crictl pull ${name}; spec.registries names mirrors of ${registry}, and a bundle needs none`,
+    cause,
+  })
 }

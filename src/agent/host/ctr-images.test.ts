@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import type { CommandResult } from '../../kit/command.ts'
+import { ctrImages, readList } from './ctr-images.ts'
+import { placeBelow } from './place.ts'
+
+const digest = `sha256:${'0'.repeat(64)}`
+/** As ctr writes it, with a size of two words. */
+const table = `REF                          TYPE                                       DIGEST                                                                  SIZE      PLATFORMS   LABELS
+registry.k8s.io/pause:3.10.2 application/vnd.oci.image.manifest.v1+json ${digest} 272.2 KiB linux/amd64 io.cri-containerd.image=managed,io.cri-containerd.pinned=pinned
+`
+
+function runtime(answer: Partial<CommandResult>) {
+  const ran: string[] = []
+  const images = ctrImages(placeBelow('/'), async (argv) => {
+    ran.push(argv.join(' '))
+    return { code: 0, stdout: '', stderr: '', ...answer }
+  })
+  return { images, ran }
+}
+
+test('what the runtime lists is read, also nothing', () => {
+  expect(readList(table)).toEqual(new Map([['registry.k8s.io/pause:3.10.2', digest]]))
+  expect(readList('REF TYPE DIGEST SIZE PLATFORMS LABELS \n')).toEqual(new Map())
+})
+
+test('only those are asked for that somebody wants to know of', async () => {
+  const { images, ran } = runtime({ stdout: table })
+  await images.find('/opt/ctr', ['a/b:1', `a/b@${digest}`])
+  expect(ran).toEqual([`/opt/ctr --connect-timeout=2s -n k8s.io images ls name==a/b:1 name==a/b@${digest}`])
+})
+
+test('a runtime that does not answer has told nothing', async () => {
+  expect(await runtime({ code: 1 }).images.find('/opt/ctr', ['a/b:1'])).toBeUndefined()
+})

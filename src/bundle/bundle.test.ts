@@ -1,0 +1,248 @@
+import { execFileSync } from 'node:child_process'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { assert, asyncProperty, integer, tuple } from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { catalogFor } from '../catalog/catalog.ts'
+import { memoryWeb } from '../catalog/registry/memory-web.ts'
+import { keptNames } from '../contract/image-reference.ts'
+import { bundleDisk } from './disk.ts'
+import {
+  busyboxName,
+  bytesAccess,
+  images,
+  keys,
+  kubelet,
+  lock,
+  pauseName,
+  registry,
+  temporaryDirectory,
+  web,
+} from './fixtures.ts'
+import { gather } from './gather.ts'
+import { imageArchive } from './image-archive.ts'
+import { lockIn } from './lock.ts'
+import type { BundleManifest } from './manifest.ts'
+import { type OpenBundle, openBundle } from './open.ts'
+import { generateKeyPairSync } from 'node:crypto'
+import { publicKeyText, readPublicKey } from './signature.ts'
+import { verifyBundle } from './verify.ts'
+import { bundleBytes } from './write.ts'
+
+const { signal } = new AbortController()
+const disk = bundleDisk()
+const wish = { cluster: 'lab', lock, source: 'upstream' } as const
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>
+let whole: Buffer
+
+async function make(file: string): Promise<BundleManifest> {
+  const parts = disk.parts(file)
+  const manifest = await gather(wish, { web, registry, parts, tell: () => undefined }, signal)
+  await disk.write(
+    file,
+    bundleBytes(manifest, keys.privateKey, ({ sha256 }) => parts.content(sha256)),
+  )
+  await parts.clear()
+  return manifest
+}
+
+beforeAll(async () => {
+  directory = await temporaryDirectory()
+  await make(directory.at('lab.bundle'))
+  whole = await readFile(directory.at('lab.bundle'))
+})
+afterAll(async () => directory[Symbol.asyncDispose]())
+
+/** In chunks that fit nothing. */
+async function* chunked(bytes: Uint8Array, size = 1000): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+async function verified(bytes: Uint8Array, size?: number): Promise<BundleManifest> {
+  return verifyBundle(chunked(bytes, size), keys.publicKey)
+}
+
+async function opened(bytes: Uint8Array): Promise<OpenBundle> {
+  return openBundle(bytesAccess(bytes))
+}
+
+test('what is in a bundle stands at its front, as it always did', async () => {
+  const manifest = await verified(whole)
+  await expect(`${JSON.stringify(manifest, undefined, 2)}\n`).toMatchFileSnapshot('testdata/bundle.v1.json')
+  expect(whole.subarray(0, 11).toString()).toBe('bundle.json')
+})
+
+test('the same content gives the same bytes, and nothing is left beside it', async () => {
+  await make(directory.at('again.bundle'))
+  expect((await readFile(directory.at('again.bundle'))).equals(whole)).toBe(true)
+  expect(await readdir(directory.at('.'))).toEqual(['again.bundle', 'lab.bundle'])
+})
+
+test('any tar reads it', async () => {
+  const list = execFileSync('tar', ['-tf', directory.at('lab.bundle')], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+  expect(list.slice(0, 3)).toEqual(['bundle.json', 'bundle.sig', 'artifacts/linux-amd64/kubelet'])
+  const content = execFileSync('tar', ['-xOf', directory.at('lab.bundle'), 'artifacts/linux-amd64/kubelet'])
+  expect(content.equals(kubelet)).toBe(true)
+})
+
+test('only what machines of the lock need of an image is in it', async () => {
+  const { members } = await verified(whole)
+  const [pause] = Object.values(images)
+  const paths = new Set(members.map(({ path }) => path))
+  const foreign = [...(pause?.blobs ?? [])].filter(([, bytes]) => bytes.toString().includes('arm64'))
+  expect(foreign.length).toBeGreaterThan(0)
+  for (const [digest] of foreign) expect(paths).not.toContain(`blobs/${digest.replace(':', '/')}`)
+})
+
+test('in chunks of whatever size it is the same bundle', async () => {
+  for (const size of [1, 7, 511, 512, 513, whole.length]) {
+    expect((await verified(whole, size)).cluster).toBe('lab')
+  }
+})
+
+test('a flipped bit anywhere is found', async () => {
+  await assert(
+    asyncProperty(
+      tuple(integer({ min: 0, max: whole.length - 1 }), integer({ min: 0, max: 7 })),
+      async ([at, bit]) => {
+        const bytes = Buffer.from(whole)
+        bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << bit), at)
+        await expect(verified(bytes)).rejects.toMatchObject({
+          code: expect.stringMatching(/^BUNDLE_(DAMAGED|NOT_TRUSTED)$/),
+        })
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+test('a bundle that ends too early, or too late, is found', async () => {
+  await assert(
+    asyncProperty(integer({ min: 0, max: whole.length - 1 }), async (length) => {
+      await expect(verified(whole.subarray(0, length))).rejects.toMatchObject({
+        code: expect.stringMatching(/^BUNDLE_(DAMAGED|NOT_TRUSTED)$/),
+      })
+    }),
+    { numRuns: 100 },
+  )
+  await expect(verified(Buffer.concat([whole, Buffer.alloc(512)]))).rejects.toMatchObject({
+    message: expect.stringContaining('something follows its end'),
+  })
+})
+
+test('the first file that differs is named', async () => {
+  const bytes = Buffer.from(whole)
+  bytes.writeUInt8(0, bytes.indexOf('the program kubelet'))
+  await expect(verified(bytes)).rejects.toMatchObject({
+    code: 'BUNDLE_DAMAGED',
+    message: expect.stringContaining('the content of artifacts/linux-amd64/kubelet'),
+  })
+})
+
+test('another one’s signature is none', async () => {
+  const others = generateKeyPairSync('ed25519')
+  await expect(verifyBundle(chunked(whole), others.publicKey)).rejects.toMatchObject({
+    code: 'BUNDLE_NOT_TRUSTED',
+  })
+})
+
+test('a public key is passed on as text', () => {
+  const text = publicKeyText(keys.publicKey)
+  expect(text).toMatch(/^[\w+/]{43}=$/)
+  expect(readPublicKey(text).equals(keys.publicKey)).toBe(true)
+  for (const wrong of ['', 'AAAA', `${text} `, text.slice(1)]) {
+    expect(() => readPublicKey(wrong)).toThrow(expect.objectContaining({ code: 'BUNDLE_KEY_NOT_READ' }))
+  }
+})
+
+test('what is fetched is fetched once, also by a run that goes on', async () => {
+  const parts = disk.parts(directory.at('cut.bundle'))
+  const told: string[] = []
+  const without = memoryWeb(() => ({ status: 404 }))
+  const sources = { web: without, registry, parts, tell: (what: string) => told.push(what) }
+  await expect(gather(wish, sources, signal)).rejects.toMatchObject({ code: 'FETCH_NOT_FOUND' })
+  const before = told.length
+  expect(before).toBeGreaterThan(1)
+  await gather(wish, { ...sources, web }, signal)
+  expect(told.slice(before)).toEqual(['kubelet 1.37.1 linux/amd64'])
+  await parts.clear()
+})
+
+test('other bytes than those of the lock are not taken', async () => {
+  const parts = disk.parts(directory.at('wrong.bundle'))
+  const wrong = memoryWeb(() => ({ body: 'something else' }))
+  const gathering = gather(wish, { web: wrong, registry, parts, tell: () => undefined }, signal)
+  await expect(gathering).rejects.toMatchObject({ code: 'BUNDLE_WRONG_BYTES' })
+  expect(await parts.size(lock.artifacts[0]?.sha256 ?? '')).toBeUndefined()
+  await parts.clear()
+})
+
+test('an image without a digest in the lock, or not for a machine, cannot be bundled', async () => {
+  const parts = disk.parts(directory.at('none.bundle'))
+  const sources = { web, registry, parts, tell: () => undefined }
+  const plain = { ...lock, images: { pause: pauseName } }
+  await expect(gather({ ...wish, lock: plain }, sources, signal)).rejects.toMatchObject({
+    code: 'BUNDLE_NOT_PINNED',
+  })
+})
+
+test('files are taken out one by one', async () => {
+  const bundle = await opened(whole)
+  for (const member of bundle.manifest.members) {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of bundle.content(member)) chunks.push(chunk)
+    expect(Buffer.concat(chunks)).toHaveLength(member.size)
+  }
+})
+
+test('an image is an archive under all its names, as large as was said', async () => {
+  const bundle = await opened(whole)
+  for (const image of bundle.manifest.images) {
+    const archive = imageArchive(bundle, image, 'amd64')
+    const chunks: Uint8Array[] = []
+    for await (const chunk of archive.bytes()) chunks.push(chunk)
+    const bytes = Buffer.concat(chunks)
+    expect(bytes).toHaveLength(archive.size)
+    const file = directory.at('image.tar')
+    await writeFile(file, bytes)
+    const index: unknown = JSON.parse(execFileSync('tar', ['-xOf', file, 'index.json'], { encoding: 'utf8' }))
+    const names = keptNames(image.reference).map((name) => ({
+      digest: image.reference.split('@')[1],
+      annotations: { 'io.containerd.image.name': name },
+    }))
+    expect(index).toMatchObject({ schemaVersion: 2, manifests: names })
+  }
+  const busybox = bundle.manifest.images.find(({ reference }) => reference.startsWith(busyboxName))
+  if (busybox === undefined) throw new Error('no busybox')
+  expect(() => imageArchive(bundle, busybox, 'arm64')).toThrow(
+    expect.objectContaining({ code: 'BUNDLE_LACKS' }),
+  )
+})
+
+test('an archive of damaged bytes fails before its end', async () => {
+  const bytes = Buffer.from(whole)
+  const layer = bytes.indexOf('the programs of busybox')
+  bytes.writeUInt8(0, layer)
+  const bundle = await opened(bytes)
+  const [busybox] = bundle.manifest.images
+  if (busybox === undefined) throw new Error('no busybox')
+  const reading = (async () => {
+    for await (const _ of imageArchive(bundle, busybox, 'amd64').bytes());
+  })()
+  await expect(reading).rejects.toMatchObject({ code: 'BUNDLE_DAMAGED' })
+})
+
+test('a lock is made from what the bundle has, or what it lacks is said', async () => {
+  const { manifest } = await opened(whole)
+  const release = { ...catalogFor('1.37.1'), images: { pause: pauseName, busybox: busyboxName } }
+  expect(lockIn(manifest, release, [], { pause: pauseName }).images).toEqual({ pause: lock.images['pause'] })
+  const other = { ...manifest, lock: { ...lock, kubernetes: '1.36.4' } }
+  expect(() => lockIn(other, release, [], {})).toThrow(
+    expect.objectContaining({
+      code: 'BUNDLE_LACKS',
+      message: 'the bundle is for Kubernetes 1.36.4, not 1.37.1',
+    }),
+  )
+})

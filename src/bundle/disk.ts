@@ -1,0 +1,88 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { wrongBytes } from './errors.ts'
+import type { RandomAccess } from './open.ts'
+import type { Parts } from './parts.ts'
+
+/** The files that bundles are made into and read from. */
+export interface BundleDisk {
+  /** Beside the bundle that they are for. */
+  parts(file: string): Parts
+  /** Whole or not at all. Answers with its size. */
+  write(file: string, bytes: AsyncIterable<Uint8Array>): Promise<number>
+  read(file: string): AsyncIterable<Uint8Array>
+  open(file: string): Promise<RandomAccess>
+}
+
+/** In bytes. */
+const pieceSize = 1 << 20
+
+export function bundleDisk(): BundleDisk {
+  return {
+    parts: (file) => diskParts(`${file}.parts`),
+    write: writeWhole,
+    read: (file) => createReadStream(file, { highWaterMark: pieceSize }),
+    async open(path) {
+      const file = await open(path, 'r')
+      return {
+        async read(position, size) {
+          const piece = Buffer.allocUnsafe(size)
+          const { bytesRead } = await file.read(piece, 0, size, position)
+          return piece.subarray(0, bytesRead)
+        },
+        [Symbol.asyncDispose]: async () => file.close(),
+      }
+    },
+  }
+}
+
+function diskParts(directory: string): Parts {
+  const at = (sha256: string): string => join(directory, sha256)
+  return {
+    size: async (sha256) =>
+      stat(at(sha256)).then(
+        ({ size }) => size,
+        () => undefined,
+      ),
+    async put(sha256, bytes, what) {
+      await mkdir(directory, { recursive: true })
+      const hash = createHash('sha256')
+      return writeWhole(
+        at(sha256),
+        (async function* () {
+          for await (const chunk of bytes) {
+            hash.update(chunk)
+            yield chunk
+          }
+          const found = hash.digest('hex')
+          if (found !== sha256) throw wrongBytes(what, sha256, found)
+        })(),
+      )
+    },
+    content: (sha256) => createReadStream(at(sha256), { highWaterMark: pieceSize }),
+    clear: async () => rm(directory, { recursive: true, force: true }),
+  }
+}
+
+async function writeWhole(path: string, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}`)
+  const file = await open(temporary, 'wx', 0o644)
+  try {
+    let size = 0
+    try {
+      for await (const chunk of bytes) {
+        size += chunk.length
+        await file.writeFile(chunk)
+      }
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+    return size
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}

@@ -1,0 +1,32 @@
+import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { HyperkubeError } from '../kit/errors.ts'
+
+/** Of Ed25519, in bytes. */
+export const signatureSize = 64
+const keySize = 32
+
+/** What stands before the key itself where keys of all kinds are written. */
+const keyHead = Buffer.from('302a300506032b6570032100', 'hex')
+
+export function signatureOf(content: Uint8Array, privateKey: KeyObject): Buffer {
+  return sign(null, content, privateKey)
+}
+
+export function isSignedBy(content: Uint8Array, signature: Uint8Array, publicKey: KeyObject): boolean {
+  return verify(null, content, publicKey, signature)
+}
+
+/** As people pass it on: 32 bytes in base64. */
+export function publicKeyText(publicKey: KeyObject): string {
+  return publicKey.export({ format: 'der', type: 'spki' }).subarray(keyHead.length).toString('base64')
+}
+
+export function readPublicKey(text: string): KeyObject {
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.length !== keySize || bytes.toString('base64') !== text) {
+    throw new HyperkubeError('BUNDLE_KEY_NOT_READ', `${text} is no public key of a bundle`, {
+      hint: 'it is what hyperkube bundle create printed: 44 characters, the last one =',
+    })
+  }
+  return createPublicKey({ key: Buffer.concat([keyHead, bytes]), format: 'der', type: 'spki' })
+}

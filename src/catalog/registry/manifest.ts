@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { imageDigest } from '../../contract/image-reference.ts'
+
+const digest = z.string().regex(imageDigest)
+
+const descriptor = z.object({ mediaType: z.string(), digest, size: z.int().min(0) })
+/** A blob, by what it is. */
+export type Descriptor = z.infer<typeof descriptor>
+
+const platform = z.object({ os: z.string(), architecture: z.string() })
+
+/** Several images under one name, one for each kind of machine. */
+const index = z.object({
+  schemaVersion: z.literal(2),
+  mediaType: z.string().optional(),
+  manifests: z.array(descriptor.extend({ platform: platform.optional() })),
+})
+
+const image = z.object({
+  schemaVersion: z.literal(2),
+  mediaType: z.string().optional(),
+  config: descriptor,
+  layers: z.array(descriptor),
+})
+
+export type ManifestContent =
+  | {
+      readonly kind: 'index'
+      readonly mediaType: string
+      readonly manifests: z.infer<typeof index>['manifests']
+    }
+  | {
+      readonly kind: 'image'
+      readonly mediaType: string
+      readonly config: Descriptor
+      readonly layers: readonly Descriptor[]
+    }
+
+/** In the formats of OCI and Docker alike, which differ in names alone. Nothing when it is something else. */
+export function readManifest(bytes: Uint8Array): ManifestContent | undefined {
+  const value = jsonIn(bytes)
+  const several = index.safeParse(value)
+  if (several.success) {
+    const { mediaType = 'application/vnd.oci.image.index.v1+json', manifests } = several.data
+    return { kind: 'index', mediaType, manifests }
+  }
+  const one = image.safeParse(value)
+  if (!one.success) return undefined
+  const { mediaType = 'application/vnd.oci.image.manifest.v1+json', config, layers } = one.data
+  return { kind: 'image', mediaType, config, layers }
+}
+
+function jsonIn(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8'))
+  } catch {
+    return undefined
+  }
+}

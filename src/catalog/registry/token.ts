@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { wholeText } from './whole.ts'
+import { bytesAt } from './follow.ts'
+import type { Web } from './web.ts'
+
+const granted = z.object({ token: z.string().min(1).optional(), access_token: z.string().min(1).optional() })
+const largest = 1 << 16
+
+/** Who asks nobody by name is let in by most registries, once they have a token that says so. */
+export async function anonymousToken(
+  web: Web,
+  challenge: string | undefined,
+  at: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { realm, ...scope } = readChallenge(challenge ?? '')
+  const url = realm === undefined ? null : URL.parse(realm)
+  if (url === null) throw noToken(at, 'it wants a login')
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && at.startsWith('http:'))) {
+    throw noToken(at, `it sends us to ${realm} without encryption`)
+  }
+  for (const name of ['service', 'scope'] as const) {
+    const value = scope[name]
+    if (value !== undefined) url.searchParams.set(name, value)
+  }
+  const text = await wholeText(await bytesAt(web, url.href, signal), url.href, largest)
+  const { token, access_token: other } = granted.safeParse(jsonIn(text)).data ?? {}
+  const found = token ?? other
+  if (found === undefined) throw noToken(at, `${url.host} gives none`)
+  return found
+}
+
+/** Bearer realm="https://auth.example/token",service="registry.example",scope="repository:pause:pull" */
+function readChallenge(text: string): Readonly<Record<string, string | undefined>> {
+  if (!/^bearer\s/i.test(text)) return {}
+  return Object.fromEntries(
+    [...text.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value]) => [name.toLowerCase(), value]),
+  )
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function noToken(at: string, why: string): HyperkubeError {
+  return new HyperkubeError(
+    'REGISTRY_NO_TOKEN',
+    `${new URL(at).host} lets nobody in without a name: ${why}`,
+    {
+      hint: 'name a mirror that does, in spec.registries',
+    },
+  )
+}

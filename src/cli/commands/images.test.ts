@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { fakeImages, fakeUpstream } from '../../catalog/fake-upstream.ts'
+import { memoryFetcher } from '../../catalog/memory-fetcher.ts'
+import { fakeImage, fakeRegistries } from '../../catalog/registry/fake-registry.ts'
+import { hyperkube } from '../in-memory.ts'
+
+const cluster = `apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: shop }
+spec:
+  kubernetes: 1.37.1
+  dns: none
+  metrics: none
+  ingress: none
+  storage: none
+  hosts:
+    - { name: cp1, address: 10.0.0.1, roles: [control-plane] }
+`
+const pause = 'registry.k8s.io/pause:3.10.2'
+
+test('without a lock images are known by their names', async () => {
+  const { code, stdout } = await hyperkube('images list', { 'cluster.yml': cluster })
+  expect(code).toBe(0)
+  expect(stdout).toMatchInlineSnapshot(`
+    "NAME   IMAGE                         DIGEST      FOR
+    pause  registry.k8s.io/pause:3.10.2  not locked  the sandbox of every pod
+    "
+  `)
+})
+
+test('with a lock each has its digest, in short for people and whole for programs', async () => {
+  const sites = fakeUpstream('1.37.1')
+  const world = { fetcher: memoryFetcher((url) => sites.get(url)), web: fakeRegistries(fakeImages()) }
+  const { files } = await hyperkube('lock', { 'cluster.yml': cluster }, world)
+  const locked = Object.fromEntries(files)
+  const { digest } = fakeImage(pause)
+  expect((await hyperkube('images list', locked)).stdout).toContain(` ${digest.slice(0, 19)} `)
+  expect((await hyperkube('images list -o wide', locked)).stdout).toContain(` ${digest} `)
+  const { stdout } = await hyperkube('images list -o json', locked)
+  expect(JSON.parse(stdout)).toEqual({
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'ImageList',
+    items: [{ name: 'pause', image: pause, digest, for: 'the sandbox of every pod' }],
+  })
+})
+
+test('what else could be done with images is not known', async () => {
+  expect((await hyperkube('images burn', { 'cluster.yml': cluster })).code).toBe(2)
+  expect((await hyperkube('images list', { 'cluster.yml': 'nonsense' })).code).toBe(1)
+})
