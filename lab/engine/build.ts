@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { copyFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { type Argv, run } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
 import { keep } from '../cache.ts'
@@ -66,17 +67,23 @@ async function compile(part: Part, arch: Arch, into: string, note: (text: string
   }
   const commands: readonly Argv[] = part.language === 'c' ? await cCommands(part, into) : goBuild(part, into)
   for (const command of commands) await run(command, options)
+  for (const file of part.files ?? []) {
+    await copyFile(join(await moduleSource(part), file), join(into, basename(file)))
+  }
 }
 
 async function cCommands(part: Part, into: string): Promise<Argv[]> {
-  const cwd = moduleDirectory(part)
-  await run(['go', 'mod', 'download', 'k8s.io/kubernetes'], { cwd })
-  const source = (
-    await run(['go', 'list', '-m', '-f', '{{.Dir}}', 'k8s.io/kubernetes'], { cwd })
-  ).stdout.trim()
+  const source = await moduleSource(part)
   return part.programs.map((program) =>
     cBuild(part, join(source, program.from), join(into, programFile(part, program))),
   )
+}
+
+/** Where the sources of Kubernetes are. */
+async function moduleSource(part: Part): Promise<string> {
+  const cwd = moduleDirectory(part)
+  await run(['go', 'mod', 'download', 'k8s.io/kubernetes'], { cwd })
+  return (await run(['go', 'list', '-m', '-f', '{{.Dir}}', 'k8s.io/kubernetes'], { cwd })).stdout.trim()
 }
 
 /** What a built program says of its own version. */

@@ -20,7 +20,7 @@ test('parts are chosen by name, version, system, or all', () => {
   expect(ids(['windows'])).toContain('kubernetes-windows@v1.36.4')
   expect(ids(['windows']).filter((id) => !id.includes('-windows@'))).toEqual([])
   expect(ids(['all'])).toHaveLength(parts.length)
-  expect(ids([])).not.toContain('traefik@v3.6.12')
+  expect(ids([])).not.toContain('kwok@v0.8.0')
   expect(() => selectParts(['etcd', 'nothing'])).toThrow('there is no part nothing')
 })
 

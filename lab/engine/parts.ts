@@ -28,6 +28,8 @@ export interface Part {
   readonly stamps: Readonly<Record<string, string>>
   /** Built only when asked for by name. */
   readonly onRequest: boolean
+  /** Files of Kubernetes' sources that belong beside the programs. */
+  readonly files?: readonly string[]
 }
 
 export const kubernetesVersions = ['v1.37.1', 'v1.36.4'] as const
@@ -37,15 +39,15 @@ const containerdTags = ['no_btrfs', 'no_devmapper', 'no_zfs']
 const kubernetesModule = 'k8s.io/kubernetes'
 const cniPlugins = 'github.com/containernetworking/plugins/plugins'
 
+const etcdPrograms: readonly Program[] = [
+  { name: 'etcd', from: 'go.etcd.io/etcd/server/v3', ask: ['--version'] },
+  { name: 'etcdctl', from: 'go.etcd.io/etcd/etcdctl/v3', ask: ['version'] },
+  { name: 'etcdutl', from: 'go.etcd.io/etcd/etcdutl/v3', ask: ['version'] },
+]
+
 export const parts: readonly Part[] = [
   ...kubernetesVersions.map((version) => kubernetes(version)),
-  ...['v3.7.3', 'v3.6.16'].map((version) =>
-    define('etcd', version, [
-      { name: 'etcd', from: 'go.etcd.io/etcd/server/v3', ask: ['--version'] },
-      { name: 'etcdctl', from: 'go.etcd.io/etcd/etcdctl/v3', ask: ['version'] },
-      { name: 'etcdutl', from: 'go.etcd.io/etcd/etcdutl/v3', ask: ['version'] },
-    ]),
-  ),
+  ...['v3.7.3', 'v3.6.16'].map((version) => define('etcd', version, etcdPrograms)),
   define('containerd', 'v2.3.7', containerdPrograms(['containerd', 'containerd-shim-runc-v2', 'ctr']), {
     tags: containerdTags,
     stamps: { 'github.com/containerd/containerd/v2/version.Version': 'v2.3.7' },
@@ -90,12 +92,11 @@ export const parts: readonly Part[] = [
     module: 'kubernetes/v1.37.1',
     language: 'c',
   }),
-
   define(
     'traefik',
     'v3.6.12',
     [{ name: 'traefik', from: 'github.com/traefik/traefik/v3/cmd/traefik', ask: ['version'] }],
-    { stamps: { 'github.com/traefik/traefik/v3/pkg/version.Version': '3.6.12' }, onRequest: true },
+    { stamps: { 'github.com/traefik/traefik/v3/pkg/version.Version': '3.6.12' } },
   ),
   define(
     'local-path-provisioner',
@@ -107,7 +108,7 @@ export const parts: readonly Part[] = [
         ask: ['--version'],
       },
     ],
-    { stamps: { 'main.VERSION': 'v0.0.30' }, onRequest: true },
+    { stamps: { 'main.VERSION': 'v0.0.30' } },
   ),
   define('kwok', 'v0.8.0', [{ name: 'kwok', from: 'sigs.k8s.io/kwok/cmd/kwok', ask: ['--version'] }], {
     onRequest: true,
@@ -120,6 +121,29 @@ export const parts: readonly Part[] = [
       onRequest: true,
     }),
   ),
+  define(
+    'test-images',
+    'v1.37.1',
+    ['agnhost', 'nonewprivs'].map((name) => ({
+      name,
+      from: `${kubernetesModule}/test/images/${name}`,
+      ask: ['--version'],
+    })),
+    {
+      module: 'kubernetes/v1.37.1',
+      stamps: { 'main.Version': '2.66.1' },
+      onRequest: true,
+      files: ['localhost.crt', 'localhost.key'].map((name) => `test/images/agnhost/porter/${name}`),
+    },
+  ),
+  define(
+    'sample-apiserver',
+    'v0.29.2',
+    [{ name: 'sample-apiserver', from: 'k8s.io/sample-apiserver', ask: ['--help'] }],
+    { onRequest: true },
+  ),
+  // The one that sample-apiserver keeps its objects in.
+  define('test-etcd', 'v3.7.0', etcdPrograms, { module: 'etcd/v3.7.0', onRequest: true }),
   ...kubernetesVersions.map((version) => kubernetesForWindows(version)),
   define('containerd', 'v2.3.7', containerdPrograms(['containerd', 'ctr']), {
     os: 'windows',
@@ -137,6 +161,14 @@ export const parts: readonly Part[] = [
     { ...cniStamp(), os: 'windows', onRequest: true },
   ),
   flannel('windows'),
+]
+
+/** What upstream's suite takes besides the cluster: itself, and the images of its tests. */
+export const conformanceParts: readonly string[] = [
+  'e2e@v1.37.1',
+  'test-images',
+  'sample-apiserver',
+  'test-etcd',
 ]
 
 export function partId({ name, version, os }: Pick<Part, 'name' | 'version' | 'os'>): string {

@@ -1,6 +1,17 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { run } from '../../src/kit/command.ts'
@@ -88,12 +99,18 @@ async function packLayer(image: Image, programs: string, work: string, layout: s
     await mkdir(dirname(join(root, place)), { recursive: true })
     await copyFile(join(programs, program), join(root, place))
   }
+  if (image.busybox) await addBusybox(root)
+  for (const program of image.machinePrograms) await addMachineProgram(root, program)
+  if (image.debian !== undefined) await addDebianPackages(root, image.debian, work)
   for (const [place, text] of Object.entries(image.files)) {
     await mkdir(dirname(join(root, place)), { recursive: true })
     await writeFile(join(root, place), text)
   }
-  if (image.busybox) await addBusybox(root)
-  for (const program of image.machinePrograms) await addMachineProgram(root, program)
+  for (const [place, target] of Object.entries(image.links ?? {})) {
+    await rm(join(root, place), { force: true })
+    await symlink(target, join(root, place))
+  }
+  for (const program of image.setuid ?? []) await chmod(join(root, program), 0o6755)
   const packed = join(work, 'layer.tar')
   await run(['tar', ...plainTar, '-C', root, '-cf', packed, '.'])
   return addFile(layout, packed)
@@ -116,6 +133,32 @@ async function addMachineProgram(root: string, program: string): Promise<void> {
   for (const file of [path, ...libraries]) {
     await mkdir(dirname(join(root, file)), { recursive: true })
     await copyFile(file, join(root, file))
+  }
+}
+
+/** Fetched as for a machine that has nothing yet, and unpacked; none of their scripts is run. */
+async function addDebianPackages(root: string, names: readonly string[], work: string): Promise<void> {
+  const archives = join(work, 'archives')
+  await mkdir(join(archives, 'partial'), { recursive: true })
+  await writeFile(join(work, 'status'), '')
+  await run([
+    'apt-get',
+    'install',
+    '--quiet',
+    '--yes',
+    '--download-only',
+    '--no-install-recommends',
+    `--option=Dir::State::status=${join(work, 'status')}`,
+    `--option=Dir::Cache::archives=${archives}`,
+    '--option=APT::Sandbox::User=root',
+    '--option=Debug::NoLocking=1',
+    ...names,
+  ])
+  for (const file of (await readdir(archives)).filter((name) => name.endsWith('.deb')).toSorted()) {
+    await run(['dpkg-deb', '--extract', join(archives, file), root])
+  }
+  for (const unread of ['usr/share/doc', 'usr/share/locale', 'usr/share/man']) {
+    await rm(join(root, unread), { recursive: true, force: true })
   }
 }
 

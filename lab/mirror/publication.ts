@@ -90,6 +90,13 @@ function artifactsOf(part: Part, arch: Arch): readonly Publication[] {
         { kind: 'checksum', path: `${path}.sha256`, of: path, style: 'bare' },
       ]
     }
+    case 'e2e': {
+      const path = `dl.k8s.io/${version}/kubernetes-test-${os}-${arch}.tar.gz`
+      return [
+        archive(part, path, (file) => `kubernetes/test/bin/${file}`),
+        { kind: 'checksum', path: `${path}.sha256`, of: path, style: 'bare' },
+      ]
+    }
     default:
       // Runs only as an image, or only on the machine.
       return []

@@ -1,0 +1,181 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../../kit/until.ts'
+import { disk } from '../disk.ts'
+import { hyperkube, inMemory, type Ran, type World } from '../in-memory.ts'
+import { runCommandLine } from '../run.ts'
+
+const testdata = join(import.meta.dirname, '../../conformance/testdata')
+const cluster = `apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: shop }
+spec:
+  kubernetes: 1.37.1
+  hosts:
+    - { name: cp1, address: 127.0.0.1, roles: [control-plane] }
+`
+
+let root: string
+let world: World
+let flags: string
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'conformance-'))
+  world = { files: disk(), configDirectory: root }
+  flags = `-f ${join(root, 'cluster.yml')} --program ${join(root, 'e2e.test')} --kubectl /bin/true --report ${join(root, 'report')}`
+  await writeFile(join(root, 'cluster.yml'), cluster)
+  await hyperkube(`init -f ${join(root, 'cluster.yml')}`, {}, world)
+})
+afterEach(async () => rm(root, { recursive: true }))
+
+/** A suite that says what the real one said. It keeps what it was given. */
+async function suite(script: string): Promise<void> {
+  const text = `#!/bin/sh
+for word; do case $word in
+  --version) echo v1.37.1; exit;;
+  --ginkgo.json-report=*) cp ${testdata}/suite.json "\${word#*=}"; exit;;
+  --kubeconfig=*) cp "\${word#*=}" ${root}/given; stat -c %a "\${word#*=}" > ${root}/mode; echo "\${word#*=}" > ${root}/place;;
+esac; done
+echo "$@" > ${root}/arguments; env > ${root}/environment
+${script}
+`
+  await writeFile(join(root, 'e2e.test'), text, { mode: 0o755 })
+}
+
+async function conformance(words = ''): Promise<Ran> {
+  return hyperkube(`conformance ${flags}${words}`, {}, world)
+}
+
+const text = async (name: string): Promise<string> => readFile(join(root, name), 'utf8')
+
+const passed = `
+echo ------------------------------
+echo '[sig-node] Pods should get a host IP [Conformance] [NodeConformance] [sig-node, Conformance]'
+echo '• [4.123 seconds]'
+echo ------------------------------
+echo
+echo 'SUCCESS! -- 1 Passed | 0 Failed | 0 Pending | 3205 Skipped'`
+
+describe('hyperkube conformance', () => {
+  test('--list says what would run, and runs nothing', async () => {
+    await suite('exit 1')
+    const { code, stdout, stderr } = await conformance(' --list --without-image nginx')
+    expect(code).toBe(0)
+    expect(stdout.split('\n')).toHaveLength(6)
+    expect(stdout).not.toContain('Garbage collector')
+    expect(stderr).toBe('5 tests, 1 left out\n')
+    expect(await readdir(root)).not.toContain('report')
+    const json = JSON.parse((await conformance(' --list -o json')).stdout)
+    expect(json).toMatchObject({ kind: 'ConformanceTestList', leftOut: [] })
+  })
+
+  test('ends with 0 when all that ran has passed, and leaves log and report', async () => {
+    await writeFile(
+      join(root, 'only'),
+      '# one\n[sig-node] Pods should get a host IP [Conformance] [NodeConformance]\n',
+    )
+    await suite(passed)
+    const { code, stdout, stderr } = await conformance(` --only ${join(root, 'only')}`)
+    expect([code, stdout]).toEqual([0, expect.stringContaining('passed: 1 of 1 that ran passed, in ')])
+    expect(stderr).toContain('00:00 1/1 passed [sig-node] Pods should get a host IP')
+    expect(await readdir(join(root, 'report'))).toEqual(['e2e.log', 'report.json'])
+    expect(await text('report/e2e.log')).toContain('SUCCESS!')
+    expect(JSON.parse(await text('report/report.json'))).toMatchObject({
+      kind: 'ConformanceReport',
+      outcome: 'passed',
+    })
+  })
+
+  test('gives the suite a way in that nobody else can read, and takes it back', async () => {
+    await suite(passed)
+    await conformance(' --focus host')
+    expect(await text('mode')).toBe('600\n')
+    expect(await text('given')).toMatch(/server: https:\/\/127\.0\.0\.1:\d+\n/)
+    const [key = ''] = /client-key-data: (\S+)/.exec(await text('given')) ?? []
+    expect(key).not.toBe('')
+    expect(await text('arguments')).not.toContain(key)
+    expect(await text('environment')).not.toContain(key)
+    await expect(readFile((await text('place')).trim())).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  test('goes where --server says', async () => {
+    await suite(passed)
+    await conformance(' --server https://api.example:6443')
+    expect(await text('given')).toContain('server: https://api.example:6443\n')
+  })
+
+  test('ends with 1 when a test has failed, and says why', async () => {
+    await suite(`cat ${testdata}/run.txt; exit 1`)
+    const { code, stdout } = await conformance()
+    expect(code).toBe(1)
+    expect(stdout.replaceAll(root, '').replace(/, in .*/, '')).toMatchInlineSnapshot(`
+      "failed [sig-network] DNS should provide DNS for the cluster [Conformance] (10 min 03 s)
+        failed to read the results:
+            context deadline exceeded
+      interrupted [sig-apps] CronJob should not schedule jobs when suspended [Conformance] [Slow] (7.3 s)
+        Interrupted by User
+      left out: 2 tests, the run ended before
+      skipped:  1 test by itself: requires a newer kubectl
+      failed: 1 of 3 that ran passed against Kubernetes v1.37.1
+      log:    /report/e2e.log
+      junit:  /report/junit_01.xml
+      report: /report/report.json
+      "
+    `)
+    const again = await conformance()
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('CONFORMANCE_REPORT_EXISTS')])
+  })
+
+  test('ends with 1 when no test could run', async () => {
+    await suite(`cat ${testdata}/no-cluster.txt; exit 1`)
+    const { code, stdout } = await conformance()
+    expect([code, stdout]).toEqual([1, expect.stringContaining('trouble SynchronizedBeforeSuite has failed')])
+  })
+
+  test('when it is interrupted the suite is too, with all that it began, and what was done is said', async () => {
+    await suite(`trap 'echo stopping; exit 1' INT
+sleep 600 & echo $! > ${root}/child
+${passed.replace(/echo\necho 'SUCCESS.*/, '')}
+while :; do wait; done`)
+    const interruption = new AbortController()
+    const { context, ended } = inMemory({}, { ...world, signal: interruption.signal })
+    const running = runCommandLine('hyperkube', `conformance ${flags}`.split(' '), context)
+    await until('the first test', async () => ended(0).stderr.includes('1/6 passed'), {
+      within: 20_000,
+      every: 5,
+    })
+    interruption.abort()
+    const { code, stdout, stderr } = ended(await running)
+    expect(code).toBe(130)
+    expect(stderr).toContain('stopping: e2e.test removes what it has made')
+    expect(stdout).toContain('interrupted: 1 of 1 that ran passed')
+    expect(stdout).toContain('left out: 5 tests, the run ended before')
+    expect(await text('report/e2e.log')).toContain('stopping\n')
+    const child = Number(await text('child'))
+    await until('its child to be gone', async () => !isThere(child), { within: 5000, every: 5 })
+  })
+
+  test.each([
+    ['--without-image httpd', 2, 'known are nginx'],
+    ['--only /nowhere', 1, 'CONFORMANCE_NAMES_NOT_READ'],
+    ['--server ftp://x', 2, 'https://HOST:PORT'],
+  ])('%s is refused', async (words, code, said) => {
+    await suite('exit 1')
+    expect(await conformance(` ${words}`)).toMatchObject({ code, stderr: expect.stringContaining(said) })
+  })
+
+  test('a program that is no suite is refused', async () => {
+    await writeFile(join(root, 'e2e.test'), '#!/bin/sh\nexit 3\n', { mode: 0o755 })
+    expect((await conformance()).stderr).toContain('CONFORMANCE_NOT_LISTED')
+  })
+})
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

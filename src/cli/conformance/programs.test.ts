@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { suiteMember } from '../../catalog/conformance-artifact.ts'
+import { httpFetcher } from '../../catalog/http-fetcher.ts'
+import { run } from '../../kit/command.ts'
+import { kubectlProgram, suiteProgram } from './programs.ts'
+
+const program = '#!/bin/sh\necho v1.37.1\n'
+const archivePath = '/dl.k8s.io/v1.37.1/kubernetes-test-linux-amd64.tar.gz'
+const kubectlPath = '/dl.k8s.io/release/v1.37.1/bin/linux/amd64/kubectl'
+
+let root: string
+let mirror: string
+let close: () => Promise<void>
+let files: Map<string, Buffer>
+let asked: string[]
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'programs-'))
+  const member = join(root, 'tree', suiteMember)
+  await mkdir(dirname(member), { recursive: true })
+  await writeFile(member, program)
+  await run(['tar', '-czf', join(root, 'tests.tar.gz'), '-C', join(root, 'tree'), 'kubernetes'])
+  const archive = await readFile(join(root, 'tests.tar.gz'))
+  files = new Map([
+    [archivePath, archive],
+    [`${archivePath}.sha256`, Buffer.from(createHash('sha256').update(archive).digest('hex'))],
+    [kubectlPath, Buffer.from(program)],
+    [`${kubectlPath}.sha256`, Buffer.from(createHash('sha256').update(program).digest('hex'))],
+  ])
+  asked = []
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url)
+    const file = files.get(url)
+    response.writeHead(file === undefined ? 404 : 200).end(file)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  mirror = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+  close = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
+afterEach(async () => {
+  await close()
+  await rm(root, { recursive: true })
+})
+
+const said: string[] = []
+const world = () => ({
+  cacheDirectory: () => join(root, 'cache'),
+  fetcher: httpFetcher(),
+  signal: new AbortController().signal,
+  say: (line: string) => void said.push(line),
+})
+const wish = () => ({
+  kubernetes: '1.37.1',
+  source: { mirror },
+  target: { os: 'linux', arch: 'amd64' } as const,
+})
+
+test('the suite is fetched once, checked, unpacked and made a program', async () => {
+  const path = await suiteProgram(wish(), world())
+  expect(await readFile(path, 'utf8')).toBe(program)
+  expect((await stat(path)).mode & 0o777).toBe(0o755)
+  expect((await run([path, '--version'])).stdout).toBe('v1.37.1\n')
+  expect(said).toContain(`downloading ${mirror}${archivePath}`)
+  expect(await suiteProgram(wish(), world())).toBe(path)
+  expect(asked).toEqual([`${archivePath}.sha256`, archivePath])
+  // Nothing but the program is kept.
+  expect(await readdir(dirname(path))).toEqual(['e2e.test'])
+})
+
+test('kubectl comes the same way, as it is', async () => {
+  expect(await readFile(await kubectlProgram(wish(), world()), 'utf8')).toBe(program)
+})
+
+test.each([
+  ['another file', archivePath, 'CONFORMANCE_WRONG_DIGEST'],
+  ['a checksum file that is none', `${archivePath}.sha256`, 'CONFORMANCE_CHECKSUM'],
+])('%s is refused, and nothing is kept', async (_, path, code) => {
+  files.set(path, Buffer.from('evil'))
+  await expect(suiteProgram(wish(), world())).rejects.toMatchObject({ code })
+  expect(await readdir(join(root, 'cache/hyperkube/programs/v1.37.1-linux-amd64'))).toEqual([])
+})
+
+test('without a checksum file nothing is fetched', async () => {
+  files.delete(`${archivePath}.sha256`)
+  await expect(suiteProgram(wish(), world())).rejects.toMatchObject({ code: 'FETCH_NOT_FOUND' })
+  expect(asked).toEqual([`${archivePath}.sha256`])
+})

@@ -1,0 +1,98 @@
+import { readdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import packageFile from '../../../package.json' with { type: 'json' }
+import { runArguments } from '../../conformance/arguments.ts'
+import { after, beginning, type Course } from '../../conformance/course.ts'
+import { type ConformanceReport, reportOf } from '../../conformance/report.ts'
+import type { Selection } from '../../conformance/select.ts'
+import type { Suite } from '../../conformance/suite.ts'
+import { type SuiteEvent, SuiteTale } from '../../conformance/tale.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import type { Authority } from '../../pki/authority.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+import type { Context } from '../command.ts'
+import { count } from '../words.ts'
+import { openAccess } from './access.ts'
+import { openConformanceProgress } from './progress.ts'
+import { type Programs, suiteVersion } from './suite-list.ts'
+import { runSuite } from './suite-process.ts'
+
+export interface ConformanceWish {
+  readonly cluster: Cluster
+  readonly kubernetes: Authority
+  readonly suite: Suite
+  readonly selection: Selection
+  readonly programs: Programs
+  readonly server: string | undefined
+  readonly report: string | undefined
+}
+
+/** Tests run programs of the system; the one that matters is named. */
+const programPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** Runs the suite, and answers with what came of it, also when it was interrupted. All of it is kept in a directory. */
+export async function runConformance(context: Context, wish: ConformanceWish): Promise<ConformanceReport> {
+  const { cluster, suite, selection, programs } = wish
+  const { chosen, leftOut } = selection
+  const { now, signal } = context
+  const [version, kubectl] = [await suiteVersion(programs.suite, signal), await programs.kubectl()]
+  const directory = await reportDirectory(context, wish)
+  const files = {
+    log: join(directory, 'e2e.log'),
+    junit: join(directory, 'junit_01.xml'),
+    report: join(directory, 'report.json'),
+  }
+  const progress = openConformanceProgress(context)
+  let course: Course = beginning(chosen, now())
+  try {
+    await using access = await openAccess(context, { ...wish, say: progress.say })
+    const tale = new SuiteTale(chosen)
+    const take = (events: readonly SuiteEvent[]): void => {
+      for (const event of events) {
+        course = after(course, event, now())
+        progress.heard(event, course)
+      }
+    }
+    const places = {
+      kubeconfig: access.kubeconfig,
+      kubectl,
+      report: directory,
+      scratch: access.directory,
+      domain: cluster.spec.network.domain,
+    }
+    progress.say(`${count(chosen.length, 'test')} to run; all of it is in ${files.log}`)
+    const code = await runSuite({
+      argv: [programs.suite, ...runArguments(places, suite.description, chosen)],
+      directory: access.directory,
+      env: { HOME: access.directory, TMPDIR: access.directory, PATH: programPath },
+      log: files.log,
+      line: (line) => take(tale.heard(line)),
+      signal,
+      stopping: () => progress.say('stopping: e2e.test removes what it has made, for a minute at most'),
+    })
+    take(tale.over())
+    const about = { cluster: cluster.metadata.name, files, hyperkube: packageFile.version, suite: version }
+    const ended = { course, leftOut, code, ended: now(), isInterrupted: signal.aborted }
+    const report = reportOf(ended, about)
+    await context.createFile(files.report, `${JSON.stringify(report, undefined, 2)}\n`, 0o644)
+    return report
+  } finally {
+    progress.close()
+  }
+}
+
+/** A directory in which nothing is yet: results of two runs side by side would be taken for those of one. */
+async function reportDirectory(
+  { now, makePrivateDirectory }: Context,
+  wish: ConformanceWish,
+): Promise<string> {
+  const { metadata, spec } = wish.cluster
+  const date = now().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
+  const directory = resolve(wish.report ?? `conformance-${metadata.name}-${spec.kubernetes}-${date}`)
+  await makePrivateDirectory(directory)
+  const [any] = await readdir(directory)
+  if (any === undefined) return directory
+  throw new HyperkubeError('CONFORMANCE_REPORT_EXISTS', `there is something in ${directory} already`, {
+    hint: '--report names another directory',
+  })
+}

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { listArguments, runArguments } from './arguments.ts'
+import { imageNeededBy, testsOfImage } from './images.ts'
+import { namesIn, select } from './select.ts'
+import { readSuite } from './suite.ts'
+
+const suite = readSuite(readFileSync(join(import.meta.dirname, 'testdata/suite.json'), 'utf8'))
+const dns = '[sig-network] DNS should provide DNS for the cluster [Conformance]'
+const collector =
+  '[sig-api-machinery] Garbage collector should not be blocked by dependency circle [Conformance]'
+
+describe('what the suite says of itself', () => {
+  test('is its tests, with those that fit, and none of what is done around them', () => {
+    expect(suite.description).toBe('Kubernetes e2e suite')
+    expect(suite.tests.map(({ name, chosen }) => `${chosen ? '*' : ' '} ${name}`)).toMatchInlineSnapshot(`
+      [
+        "* [sig-api-machinery] Garbage collector should not be blocked by dependency circle [Conformance]",
+        "* [sig-apps] CronJob should not schedule jobs when suspended [Conformance] [Slow]",
+        "* [sig-cli] Kubectl client Kubectl version should check is all data is printed [Conformance]",
+        "* [sig-network] DNS should provide DNS for the cluster [Conformance]",
+        "  [sig-network] DNS should provide DNS for the cluster [Provider:gce]",
+        "* [sig-node] Pods should get a host IP [Conformance] [NodeConformance]",
+        "* [sig-storage] PersistentVolumes CSI Conformance should apply changes to a pv/pvc status [Conformance]",
+      ]
+    `)
+  })
+
+  test.each(['', '[]', '{}', '[{"SuiteDescription":"x"}]'])('is nothing else: %j', (text) => {
+    expect(() => readSuite(text)).toThrow(expect.objectContaining({ code: 'CONFORMANCE_NOT_LISTED' }))
+  })
+})
+
+describe('the choice', () => {
+  test('is what fits, unless names are given', () => {
+    expect(select(suite, { withoutImages: [] }).chosen).toHaveLength(6)
+    expect(select(suite, { only: [dns], withoutImages: [] })).toEqual({ chosen: [dns], leftOut: [] })
+  })
+
+  test('leaves out what needs an image that is not to be had, and says so', () => {
+    const { chosen, leftOut } = select(suite, { withoutImages: ['nginx', 'glibc-dns-testing'] })
+    expect(chosen).toHaveLength(4)
+    expect(leftOut).toEqual([
+      { name: collector, why: 'it needs the image nginx' },
+      { name: dns, why: 'it needs the image glibc-dns-testing' },
+    ])
+  })
+
+  test('refuses a name that no test has', () => {
+    const only = [dns.replace('cluster', 'clusters'), 'x']
+    expect(() => select(suite, { only, withoutImages: [] })).toThrow(
+      expect.objectContaining({
+        code: 'CONFORMANCE_UNKNOWN_TEST',
+        message: expect.stringContaining('clusters'),
+        hint: `did you mean ${dns}?`,
+      }),
+    )
+  })
+
+  test('comes from a file without its remarks', () => {
+    expect(namesIn('# quick ones\n\n  a b [Conformance]\r\nc\n#d\n')).toEqual(['a b [Conformance]', 'c'])
+  })
+
+  test('knows no image for a test that needs none of them', () => {
+    const images = Object.keys(testsOfImage)
+    expect(imageNeededBy('[sig-node] Pods should get a host IP [Conformance]', images)).toBeUndefined()
+  })
+})
+
+describe('what the suite is told', () => {
+  const places = {
+    kubeconfig: '/k',
+    kubectl: '/kubectl',
+    report: '/r',
+    scratch: '/s',
+    domain: 'cluster.local',
+  }
+  const patterns = (names: readonly string[]): RegExp[] =>
+    runArguments(places, suite.description, names)
+      .filter((word) => word.startsWith('--ginkgo.focus='))
+      .map((word) => new RegExp(word.slice('--ginkgo.focus='.length)))
+
+  test('is exactly the tests to run', () => {
+    const names = suite.tests.map(({ name }) => name)
+    for (const name of names) {
+      const fits = (other: string): boolean =>
+        patterns([name]).some((pattern) => pattern.test(`${suite.description} ${other}`))
+      expect(names.filter(fits)).toEqual([name])
+      expect(fits(`${name} [More]`)).toBe(false)
+    }
+  })
+
+  test('fits into arguments, however many they are', () => {
+    const names = Array.from({ length: 1200 }, (_, index) => `[sig-test] number ${index} ${'x'.repeat(100)}`)
+    const all = patterns(names)
+    expect(all.length).toBeGreaterThan(1)
+    expect(Math.max(...all.map(({ source }) => source.length))).toBeLessThan(128_000)
+    const some = names.filter((_, index) => index % 300 === 0)
+    expect(some.filter((name) => all.some((one) => one.test(`${suite.description} ${name}`)))).toEqual(some)
+  })
+
+  test('holds no secret, and asks for a list without a cluster', () => {
+    expect(runArguments(places, 's', ['a'])).toContain('--kubeconfig=/k')
+    expect(listArguments('/f', { focus: 'a', skip: undefined })).toEqual([
+      '--ginkgo.dry-run',
+      '--ginkgo.succinct',
+      '--ginkgo.no-color',
+      '--ginkgo.json-report=/f',
+      '--ginkgo.focus=a',
+    ])
+  })
+})
