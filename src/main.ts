@@ -1,8 +1,12 @@
 import { homedir, hostname, userInfo } from 'node:os'
 import { isSea } from 'node:sea'
 import { styleText } from 'node:util'
+import { bundleDisk } from './bundle/disk.ts'
 import { httpFetcher } from './catalog/http-fetcher.ts'
+import { httpWeb } from './catalog/registry/http-web.ts'
+import { retryingWeb } from './catalog/registry/retrying-web.ts'
 import { retrying } from './catalog/retrying.ts'
+import { cacheDirectory } from './cli/cache-directory.ts'
 import { configDirectory } from './cli/config-directory.ts'
 import { disk } from './cli/disk.ts'
 import { ownRelease } from './cli/own-release.ts'
@@ -40,6 +44,8 @@ runCommandLine(called, process.argv.slice(2), {
   },
   runLogs: diskRunLogs(() => stateDirectory({ platform, env, home: homedir })),
   fetcher: retrying(httpFetcher()),
+  web: retryingWeb(httpWeb()),
+  bundles: bundleDisk(),
   now: () => new Date(),
   operator: {
     user: userInfo().username,
@@ -49,6 +55,7 @@ runCommandLine(called, process.argv.slice(2), {
   },
   release: async (arch) => ownRelease(arch, isSea() ? process.execPath : undefined),
   configDirectory: () => configDirectory({ platform, env, home: homedir }),
+  cacheDirectory: () => cacheDirectory({ platform, env, home: homedir }),
   questions: terminal && ((signal) => terminalQuestions(terminal, signal)),
   signal: interruption.signal,
 }).then(

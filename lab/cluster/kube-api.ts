@@ -45,30 +45,40 @@ export class KubeApi {
     })
   }
 
+  /** Whether it was there or not. */
+  async remove(path: string, options: object = {}): Promise<void> {
+    await this.#send('DELETE', path, options).catch((error: unknown) => {
+      if (!(error instanceof ApiError && error.status === 404)) throw error
+    })
+  }
+
   close(): void {
     this.#agent.destroy()
   }
 
   async #send(method: string, path: string, body?: unknown): Promise<string> {
+    const text = body === undefined ? '' : JSON.stringify(body)
+    // Said by ourselves: Node says no length of what goes with a DELETE, and the server takes it for the next request.
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
     return new Promise((resolve, reject) => {
       const outgoing = request(
         this.#origin + path,
-        { method, agent: this.#agent, headers: { 'content-type': 'application/json' }, timeout: 10_000 },
+        { method, agent: this.#agent, headers, timeout: 10_000 },
         (response) => {
           const chunks: Buffer[] = []
           response.on('data', (chunk: Buffer) => chunks.push(chunk))
           response.on('error', reject)
           response.on('end', () => {
-            const text = Buffer.concat(chunks).toString('utf8')
+            const answer = Buffer.concat(chunks).toString('utf8')
             const status = response.statusCode ?? 0
-            if (status >= 200 && status < 300) resolve(text)
-            else reject(new ApiError(status, `${method} ${path}: ${status} ${text.slice(0, 300)}`))
+            if (status >= 200 && status < 300) resolve(answer)
+            else reject(new ApiError(status, `${method} ${path}: ${status} ${answer.slice(0, 300)}`))
           })
         },
       )
       outgoing.on('error', reject)
       outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer in 10 s`)))
-      outgoing.end(body === undefined ? undefined : JSON.stringify(body))
+      outgoing.end(text)
     })
   }
 }

@@ -1,7 +1,17 @@
 import type { Machine } from '../hosts/machine.ts'
 
+export interface DocumentOptions {
+  /** Whether the cluster shall have the addons that come with hyperkube: whoever asks for less gets it sooner. */
+  readonly addons?: boolean
+}
+
 /** What a person would write of a lab's hosts: those named cp are control planes, and workers too where there are no others. */
-export function clusterDocument(kubernetes: string, mirror: string, hosts: readonly Machine[]): object {
+export function clusterDocument(
+  kubernetes: string,
+  mirror: string,
+  hosts: readonly Machine[],
+  { addons = false }: DocumentOptions = {},
+): object {
   const [first] = hosts
   const alone = hosts.every(({ name }) => name.startsWith('cp'))
   const rolesOf = ({ name }: Machine): string[] => [
@@ -15,7 +25,8 @@ export function clusterDocument(kubernetes: string, mirror: string, hosts: reado
     spec: {
       kubernetes,
       artifacts: { mirror },
-      registries: [{ host: 'registry.k8s.io', mirrors: [mirror] }],
+      registries: ['registry.k8s.io', 'docker.io'].map((host) => ({ host, mirrors: [mirror] })),
+      ...(addons ? {} : { dns: 'none', metrics: 'none', ingress: 'none', storage: 'none' }),
       // A lab's disk is the machine's own, and may be fuller than a kubelet likes.
       components: {
         kubelet: {

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
+import type { BundleDisk } from '../bundle/disk.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
+import type { Web } from '../catalog/registry/web.ts'
 import type { PrivateFiles } from '../identity/files.ts'
 import type { OwnRelease } from '../lifecycle/agent-install.ts'
 import type { Arch } from '../catalog/target.ts'
@@ -32,12 +34,16 @@ export interface Context extends Files {
   readonly every: (milliseconds: number, act: () => void) => () => void
   readonly runLogs: RunLogs
   readonly fetcher: Fetcher
+  readonly web: Web
+  readonly bundles: BundleDisk
   readonly now: () => Date
   readonly operator: Operator
   /** The executable of this very release, for a kind of host. Throws where there is none. */
   readonly release: (arch: Arch) => Promise<OwnRelease>
   /** Where programs of this person keep what they must remember. Throws where there is no such place. */
   readonly configDirectory: () => string
+  /** Where they keep what they can have again. Throws where there is no such place. */
+  readonly cacheDirectory: () => string
   /** How to ask the person at the terminal; undefined when there is none. `whomToAsk` also heeds the flags. */
   readonly questions: ((signal: AbortSignal) => Questions) | undefined
   /** Aborted when the person at the keyboard has had enough, or --timeout is over. */

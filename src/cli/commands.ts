@@ -21,6 +21,18 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/lock.ts')).lock,
   },
   {
+    name: 'images',
+    aliases: [],
+    summary: 'every image that the cluster needs, and what for',
+    load: async () => (await import('./commands/images.ts')).images,
+  },
+  {
+    name: 'bundle',
+    aliases: [],
+    summary: 'put all files and images into one, for hosts with no way out; verify it',
+    load: async () => (await import('./commands/bundle.ts')).bundle,
+  },
+  {
     name: 'plan',
     aliases: [],
     summary: 'say what would be done on each host, and in which order; do nothing',
@@ -39,6 +51,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/status.ts')).status,
   },
   {
+    name: 'addon',
+    aliases: ['addons'],
+    summary: 'what is kept inside the cluster: list, diff, enable, disable',
+    load: async () => (await import('./commands/addon.ts')).addon,
+  },
+  {
     name: 'reset',
     aliases: [],
     summary: 'take everything of the cluster off its hosts',
@@ -55,6 +73,12 @@ export const commands: readonly CommandEntry[] = [
     aliases: [],
     summary: 'serve the API on this machine, whichever control planes are well',
     load: async () => (await import('./commands/proxy.ts')).proxy,
+  },
+  {
+    name: 'conformance',
+    aliases: [],
+    summary: 'run upstream’s own conformance tests against the cluster',
+    load: async () => (await import('./commands/conformance.ts')).conformance,
   },
   {
     name: 'schema',

@@ -1,6 +1,9 @@
 import { basename, dirname } from 'node:path'
+import { bundleDisk } from '../bundle/disk.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
 import { memoryFetcher } from '../catalog/memory-fetcher.ts'
+import { memoryWeb } from '../catalog/registry/memory-web.ts'
+import type { Web } from '../catalog/registry/web.ts'
 import type { Context, Files } from './command.ts'
 import { Interrupted, type Questions } from './questions.ts'
 import { runCommandLine } from './run.ts'
@@ -17,12 +20,14 @@ export interface Ran {
 export interface World {
   readonly called?: string
   readonly fetcher?: Fetcher
+  readonly web?: Web
   readonly signal?: AbortSignal
   /** Somebody sits at a terminal and gives these answers; after the last one they interrupt. */
   readonly answers?: readonly (string | boolean)[]
   /** Instead of those in memory. */
   readonly files?: Files
   readonly configDirectory?: string
+  readonly cacheDirectory?: string
 }
 
 /** Runs a command line against files in memory, for tests. Without a fetcher, no URL has anything behind it. */
@@ -58,10 +63,13 @@ export function inMemory(files: Readonly<Record<string, string>>, world: World =
     },
     ...(world.files ?? filesOf(disk)),
     fetcher: world.fetcher ?? memoryFetcher(() => undefined),
+    web: world.web ?? memoryWeb(() => undefined),
+    bundles: bundleDisk(),
     operator: { user: 'me', home: '/home/me', machine: 'here', sshAgent: undefined },
     release: async () => Promise.reject(new Error('no executable in tests')),
     now: () => new Date('2026-11-15T12:00:00Z'),
     configDirectory: () => world.configDirectory ?? '/home/me/.config',
+    cacheDirectory: () => world.cacheDirectory ?? '/home/me/.cache',
     questions: world.answers && (() => answering(world.answers ?? [], asked)),
     signal: world.signal ?? new AbortController().signal,
   }

@@ -1,11 +1,10 @@
 import packageFile from '../../package.json' with { type: 'json' }
-import { type Lock, readLock } from '../catalog/lock.ts'
-import { hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { Wish } from '../lifecycle/survey.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import { fileFlag, lockFile } from './beside.ts'
 import type { Context } from './command.ts'
 import { type IdentityOptions, openIdentity } from './load-identity.ts'
+import { requireLock } from './load-lock.ts'
+import { readAddonSources } from './plan/addon-sources.ts'
 import { readAttachments } from './plan/attachments.ts'
 
 /** All that belongs to a cluster, from the files beside its own. */
@@ -15,18 +14,7 @@ export async function loadWish(context: Context, options: IdentityOptions, clust
     lock: await requireLock(context, options.file),
     identity: await openIdentity(context, options, cluster.metadata.name),
     attachments: await readAttachments(context, options.file, cluster),
+    sources: await readAddonSources(context, options.file, cluster),
     version: () => packageFile.version,
-  }
-}
-
-async function requireLock({ readFile }: Context, clusterFile: string): Promise<Lock> {
-  const file = lockFile(clusterFile)
-  try {
-    return readLock(file, await readFile(file))
-  } catch (cause) {
-    if (!hasCode(cause, 'ENOENT')) throw cause
-    throw new HyperkubeError('LOCK_NOT_READ', `${file} does not exist`, {
-      hint: `write it: hyperkube lock${fileFlag(clusterFile)}`,
-    })
   }
 }

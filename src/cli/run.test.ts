@@ -13,18 +13,22 @@ test('alone it says what it is, and how to begin', async () => {
       hyperkube validate
 
     Commands:
-      init        write a first cluster.yml, and make the cluster’s identity
-      validate    say all that is wrong with a cluster.yml, each at its place
-      lock        pin every file that the cluster is made of, by its digest
-      plan        say what would be done on each host, and in which order; do nothing
-      up          make the hosts a cluster, or bring it to what cluster.yml says now
-      status      how every host and every part of the cluster is
-      reset       take everything of the cluster off its hosts
-      kubeconfig  print what kubectl needs to be an administrator, for a day
-      proxy       serve the API on this machine, whichever control planes are well
-      schema      print the JSON Schema of cluster.yml, for editors
-      completion  print a script that completes commands in your shell
-      version     say which hyperkube this is
+      init         write a first cluster.yml, and make the cluster’s identity
+      validate     say all that is wrong with a cluster.yml, each at its place
+      lock         pin every file that the cluster is made of, by its digest
+      images       every image that the cluster needs, and what for
+      bundle       put all files and images into one, for hosts with no way out; verify it
+      plan         say what would be done on each host, and in which order; do nothing
+      up           make the hosts a cluster, or bring it to what cluster.yml says now
+      status       how every host and every part of the cluster is
+      addon        what is kept inside the cluster: list, diff, enable, disable
+      reset        take everything of the cluster off its hosts
+      kubeconfig   print what kubectl needs to be an administrator, for a day
+      proxy        serve the API on this machine, whichever control planes are well
+      conformance  run upstream’s own conformance tests against the cluster
+      schema       print the JSON Schema of cluster.yml, for editors
+      completion   print a script that completes commands in your shell
+      version      say which hyperkube this is
 
     hyperkube COMMAND --help explains a command.
     "

@@ -68,4 +68,63 @@ export const addon: Entries = {
     meaning: 'With the definition, all objects of its kind would go, whoever has made them.',
     remedy: 'Delete them, if nobody needs them; the next run removes the definition.',
   },
+  ADDON_PATCH_UNUSED: {
+    summary: 'A patch is for an object that the addon does not have.',
+    meaning: 'It is not passed over, because what it should change would silently stay as it is.',
+    remedy: 'Take `kind` and `name` from the list in the hint.',
+  },
+  ADDON_PATCH_WRONG: {
+    summary: 'A patch would make another object of the one that it is for.',
+    remedy: 'Leave out `apiVersion`, `kind`, `metadata.name` and `metadata.namespace`.',
+  },
+  ADDON_SOURCE_MISSING: {
+    summary: 'A file or directory that an addon is made of is not there.',
+    meaning: 'Nothing was changed: what the addon has in the cluster would otherwise be taken away.',
+    remedy:
+      'Names are relative to the directory of cluster.yml. To take the addon out of the cluster, set `enabled: false`.',
+  },
+  ADDON_SOURCE_NOT_YAML: {
+    summary: 'A text that an addon is made of is not YAML.',
+    remedy: 'Look at the line of the message, and at the line above.',
+  },
+  ADDON_SOURCE_NOT_MANIFEST: {
+    summary: 'A document is not a manifest.',
+    meaning:
+      'Every object says `apiVersion`, `kind` and `metadata.name`; `generateName` is not enough, as it would be another object each time.',
+    remedy:
+      'Add what is missing. A Helm chart or a kustomization must be rendered first: `helm template`, `kubectl kustomize`.',
+  },
+  ADDON_SOURCE_EMPTY: {
+    summary: 'A text that an addon is made of holds no manifest.',
+    meaning: 'Most often a copy that was interrupted. What the addon has in the cluster would be taken away.',
+    remedy: 'Restore the file. To take the addon out of the cluster, set `enabled: false`.',
+  },
+  ADDON_SOURCE_CHANGED: {
+    summary: 'What is at an address is not what somebody has read there.',
+    meaning:
+      'The digest in cluster.yml is of another text: the author has changed it, or somebody on the way has. Nothing was changed.',
+    remedy: 'Read what is there now. If it is what you want, write its digest into cluster.yml.',
+  },
+  ADDON_REFUSED: {
+    summary: 'The API does not take an object of an addon as it is.',
+    meaning:
+      'Often a field cannot be changed once the object is there, such as the selector of a Deployment. With `--ignore ADDON_REFUSED` all else is done, and the addon stays as it is.',
+    remedy:
+      'The message says what the API says. Where the field is immutable, delete the object, and up makes it anew.',
+  },
+  ADDON_API_SILENT: {
+    summary: 'Addons cannot be looked at, because no API server answers.',
+    remedy: '`hyperkube status` says what is wrong with which host.',
+  },
+  ADDON_UNKNOWN: {
+    summary: 'There is no addon of that name.',
+    remedy: '`hyperkube addon list` names all of them; those of your own are in `spec.addons`.',
+  },
+  NETWORK_POLICY_UNENFORCED: {
+    summary: 'There are NetworkPolicies, and nothing that enforces them.',
+    meaning:
+      'flannel carries packets and asks nobody. All pods can reach each other, whatever the policies say.',
+    remedy:
+      'Where you need policies, take a network that enforces them: `spec.network.plugin: none`, and Calico, Cilium or another one as an addon of yours. Otherwise remove them, so that nobody relies on them.',
+  },
 }

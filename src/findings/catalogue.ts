@@ -1,7 +1,9 @@
 import { addon } from './addon.ts'
 import { agent } from './agent.ts'
+import { bundle } from './bundle.ts'
 import { catalog } from './catalog.ts'
 import { claim } from './claim.ts'
+import { conformance } from './conformance.ts'
 import { contract } from './contract.ts'
 import type { Entries } from './entry.ts'
 import { etcd } from './etcd.ts'
@@ -32,6 +34,7 @@ export const areas: readonly Area[] = [
   { title: 'cluster.yml', entries: spec },
   { title: 'Versions and flags', entries: catalog },
   { title: 'The lock, and where files come from', entries: lock },
+  { title: 'Images and bundles', entries: bundle },
   { title: 'The identity and its key', entries: identity },
   { title: 'Hosts', entries: host },
   { title: 'Linux hosts', entries: linuxHost },
@@ -48,6 +51,7 @@ export const areas: readonly Area[] = [
   { title: 'Addons', entries: addon },
   { title: 'Certificates', entries: pki },
   { title: 'The way to the API', entries: proxy },
+  { title: 'Upstream’s conformance tests', entries: conformance },
   { title: 'Documents between programs', entries: contract },
 ]
 

@@ -15,11 +15,11 @@ export const lock: Entries = {
       '`ls -ld .` and `df -h .` show whether you may write here and whether there is room; then `hyperkube lock`.',
   },
   LOCK_NOT_RESOLVED: {
-    summary: 'Not every file could be looked up; nothing was written.',
+    summary: 'Not every file and image could be looked up; nothing was written.',
     meaning:
-      'A lock with gaps would fail on a host, in the middle of a rollout. The message lists every file that failed.',
+      'A lock with gaps would fail on a host, in the middle of a rollout. The message lists all that failed.',
     remedy:
-      'See the codes in the list. Without a way to the internet set `spec.artifacts` to a mirror. Then `hyperkube lock`.',
+      'See the codes in the list. Without a way to the internet set `spec.artifacts` to a mirror or a bundle, and name mirrors in `spec.registries`. Then `hyperkube lock`.',
   },
   LOCK_OTHER_KUBERNETES: {
     summary: 'cluster.yml and cluster.lock name different versions of Kubernetes.',
@@ -51,10 +51,6 @@ export const lock: Entries = {
     meaning:
       'Often the error page of a proxy or mirror, sent as if it were the file. No digest is made up instead.',
     remedy: '`curl -fL URL` with the URL of the message shows what comes. Mend the mirror or the way to it.',
-  },
-  BUNDLE_NOT_SUPPORTED: {
-    summary: '`spec.artifacts` names a bundle, and bundles cannot be read yet.',
-    remedy: 'Set `spec.artifacts` to `upstream`, or to a mirror: `{ mirror: https://mirror.example }`.',
   },
   MIRROR_NOT_A_BASE: {
     summary: 'The mirror’s address is not one that a path can be put behind.',

@@ -155,4 +155,25 @@ export const spec: Entries = {
     meaning: 'It becomes part of a service’s environment, which every user of a host can read.',
     remedy: 'Let the hosts through the proxy by their addresses, and write the address alone.',
   },
+  SPEC_ADDON_NAME: {
+    summary: 'An addon of yours has the name of another one.',
+    meaning:
+      'By its name hyperkube knows what an addon has put into the cluster, and what to take away again.',
+    remedy:
+      'Give it another name. Those that come with hyperkube are set up by `dns`, `metrics`, `ingress` and `storage`.',
+  },
+  SPEC_DNS_LOOP: {
+    summary: 'CoreDNS would ask itself for names that it does not know.',
+    meaning: 'In a pod, a loopback address is the pod’s own. CoreDNS notices the loop, and ends.',
+    remedy: 'Name a server outside the cluster in `spec.dns.forward`.',
+  },
+  SPEC_INGRESS_PORT: {
+    summary: 'Two programs would listen on the same port of a node.',
+    remedy: 'Give `spec.ingress` other ports, or `spec.api`.',
+  },
+  SPEC_STORAGE_PATH: {
+    summary: 'Volumes would be in a directory that is emptied without asking.',
+    meaning: 'hyperkube removes its own directories as a whole, and a system empties some at every boot.',
+    remedy: 'Leave out `spec.storage.path`, or name a directory that holds volumes alone.',
+  },
 }

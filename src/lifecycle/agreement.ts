@@ -1,5 +1,8 @@
+import type { AddonDifference } from '../addons/difference-document.ts'
+import { describeReference } from '../addons/reference.ts'
 import type { Op } from '../contract/op.ts'
 import { digestOf } from '../diff/digest.ts'
+import { isFeasible } from './addons/proposal.ts'
 import type { Proposal } from './survey.ts'
 import { type PlanDocument, plansByHost } from './plan-document.ts'
 
@@ -7,7 +10,11 @@ import { type PlanDocument, plansByHost } from './plan-document.ts'
  * What would be done though a plan that somebody agreed to does not say so, in words. Less is no more than was agreed to:
  * the rest of it was done before, perhaps by a run that was cut.
  */
-export function beyondAgreement(agreed: PlanDocument, { plans, ops }: Proposal): string[] {
+export function beyondAgreement(agreed: PlanDocument, proposal: Proposal): string[] {
+  return [...beyondOnHosts(agreed, proposal), ...beyondInAddons(agreed.addons ?? [], proposal.addons)]
+}
+
+function beyondOnHosts(agreed: PlanDocument, { plans, ops }: Proposal): string[] {
   const former = plansByHost(agreed)
   return plans.flatMap((plan) => {
     const own = ops.get(plan.host) ?? []
@@ -22,6 +29,24 @@ export function beyondAgreement(agreed: PlanDocument, { plans, ops }: Proposal):
     // The same ops may put other things in place.
     return digestOf(plan) === digestOf(then) ? [] : [`${plan.host} would be planned otherwise now`]
   })
+}
+
+function beyondInAddons(agreed: readonly AddonDifference[], { differences }: Proposal['addons']): string[] {
+  const former = new Map(agreed.map((one) => [one.addon, one]))
+  return differences.filter(isFeasible).flatMap(({ addon, digest, objects, unwished }) => {
+    const then = former.get(addon)
+    if (then === undefined) return [`addon ${addon} is not in it`]
+    if (then.digest !== digest) return [`addon ${addon} would be another one now`]
+    const known = new Set([...then.objects, ...then.unwished].map(changeOf))
+    return [...objects.filter(({ change }) => change !== 'none'), ...unwished]
+      .filter((object) => !known.has(changeOf(object)))
+      .map((object) => `addon ${addon}: ${describeReference(object)}`)
+  })
+}
+
+/** What becomes of an object, field by field. */
+function changeOf(object: AddonDifference['objects'][number] | AddonDifference['unwished'][number]): string {
+  return JSON.stringify(object)
 }
 
 /** Why it is done may change with what is left to do. */

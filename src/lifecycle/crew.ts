@@ -3,6 +3,7 @@ import { describe, hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { Host } from '../spec/host.ts'
 import type { Remote } from '../ssh/remote.ts'
 import { installAgent, keepAgent, type OwnRelease } from './agent-install.ts'
+import { byMegabyte } from './by-megabyte.ts'
 import { Session } from './session.ts'
 import type { Tell } from './stream.ts'
 
@@ -115,17 +116,6 @@ async function greet(session: Session, version: string): Promise<void> {
   if (answered.version === version) return
   const message = `its new agent ${version} did not answer, and it went back to ${answered.version}`
   throw new HyperkubeError('AGENT_WENT_BACK', message, { host, hint })
-}
-
-/** Whoever listens need not hear of each piece. */
-function byMegabyte(tell: (done: number, total: number) => void): (sent: number, size: number) => void {
-  let told = -1
-  return (sent, size) => {
-    const done = Math.round(sent / 1e6)
-    if (done === told) return
-    told = done
-    tell(done, Math.round(size / 1e6))
-  }
 }
 
 function asError(error: unknown, host: string): HyperkubeError {

@@ -9,7 +9,7 @@ import { execute } from './execute.ts'
 import type { Observer, Unwell } from './observer.ts'
 import { type Script, scriptedSession } from './scripted-agent.ts'
 import { eventStream } from './stream.ts'
-import { planFrom, type Proposal, secretsOf, type Wish } from './survey.ts'
+import { nothing, planFrom, type Proposal, secretsOf, type Wish } from './survey.ts'
 import type { TrialPods } from './verify/trial-pods.ts'
 
 const cluster = clusterWith(
@@ -22,6 +22,7 @@ const wish: Wish = {
   lock: lockFor('1.37.1'),
   identity,
   attachments: new Map(),
+  sources: new Map(),
   version: () => '0.1.0',
 }
 const { plans } = planFrom(wish, planInput(cluster).facts, [])
@@ -73,12 +74,19 @@ async function run({
   const sessions = new Map(plans.map(({ host }) => [host, scriptedSession(host, { run: script, asked })]))
   const error: unknown = await execute(
     wish,
-    { findings: [], plans, ops: new Map(), steps: [prepare, etcd], inside },
+    { ...nothing, plans, steps: [prepare, etcd], inside },
     sessions,
     {
       claim: { holder: 'me', generation: 1 },
       observer,
-      interior: { putObjects: async () => undefined, settleNodes: async () => undefined, trialPods: pods },
+      interior: {
+        putObjects: async () => undefined,
+        settleNodes: async () => undefined,
+        trialPods: pods,
+        layAddon: async () => undefined,
+        putAddon: async () => ({ removed: [], findings: [] }),
+        removeAddon: async () => ({ removed: [], findings: [] }),
+      },
       tell: eventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', () => new Date(), [
         (event) => void events.push(event),
       ]),

@@ -1,11 +1,15 @@
+import type { OpenBundle } from '../bundle/open.ts'
 import type { Claim } from '../contract/request.ts'
 import { settleAll } from '../kit/settle.ts'
 import { addressAt } from '../spec/cidr.ts'
 import { describeStep } from '../rollout/describe.ts'
 import { isEarly, type Step } from '../rollout/step.ts'
 import { list } from '../rollout/words.ts'
+import { type Ahead, aheadOf } from './addons/ahead.ts'
+import { addonWork } from './addons/put-addons.ts'
 import { applyThrough } from './apply.ts'
 import { type Certificates, certify } from './certificates.ts'
+import { deliverAll, hostsToDeliver } from './deliver.ts'
 import { passGate } from './gate.ts'
 import type { Interior, Observer } from './observer.ts'
 import type { Session } from './session.ts'
@@ -17,6 +21,8 @@ export interface ExecuteOptions {
   readonly claim: Claim
   readonly observer: Observer
   readonly interior: Interior
+  /** Where files come from, for hosts that have no way to them. */
+  readonly bundle?: OpenBundle | undefined
   readonly tell: Tell
   readonly now: () => Date
   readonly signal: AbortSignal
@@ -42,7 +48,8 @@ export async function execute(
   options: ExecuteOptions,
 ): Promise<void> {
   const { tell, signal } = options
-  const turns = turnsOf(wish, proposal, sessions, options)
+  await using ahead = aheadOf(proposal.addons, options)
+  const turns = turnsOf(wish, proposal, sessions, { ...options, ahead })
   tell({ type: 'steps-planned', steps: turns.map(({ planned }) => planned) })
   for (const { planned, work } of turns) {
     const { step, stage } = planned
@@ -54,11 +61,11 @@ export async function execute(
 
 function turnsOf(
   wish: Wish,
-  { plans, steps, inside }: Proposal,
+  { plans, ops, steps, inside, addons }: Proposal,
   sessions: ReadonlyMap<string, Session>,
-  options: ExecuteOptions,
+  options: ExecuteOptions & { readonly ahead: Ahead },
 ): Turn[] {
-  const { claim, interior, now } = options
+  const { claim, interior, bundle, ahead, now } = options
   const touched = plans.filter(({ host }) => steps.some((step) => step.hosts.includes(host)))
   const fresh = plansToVerify(plans, steps, inside)
   let certificates: Certificates = new Map()
@@ -76,15 +83,29 @@ function turnsOf(
   const sign = turn('certificates', `certificates for ${list(hosts)}`, hosts, async () => {
     certificates = await certify(wish.identity, touched, sessions, claim, now())
   })
+  const receivers = bundle === undefined ? [] : hostsToDeliver(plans, ops).map(({ host }) => host)
+  const bring = turn('deliver', `files for ${list(receivers)}, out of the bundle`, receivers, async () => {
+    if (bundle !== undefined) await deliverAll(bundle, plans, ops, sessions, options)
+  })
   const prove = turn('verify', 'pods and services on every node', [], async () =>
     verify({ ...options, plans: fresh, sessions, pods: interior.trialPods, service: apiService(wish) }),
   )
   return [
+    ...(receivers.length === 0 ? [] : [bring]),
     ...(hosts.length === 0 ? [] : [sign]),
     ...steps.slice(0, answering).map(stepTurn),
-    turn('objects', 'the rights of our programs', [], async () => interior.putObjects()),
+    turn('objects', 'the rights of our programs', [], async () => {
+      await interior.putObjects()
+      ahead.begin()
+    }),
     ...steps.slice(answering).map(stepTurn),
     turn('nodes', 'labels and taints of nodes', [], async () => interior.settleNodes(plans)),
+    ...addonWork(addons, options).map(({ title, work }) =>
+      turn(title, title, [], async () => {
+        await ahead.end()
+        await work()
+      }),
+    ),
     ...(fresh.length === 0 ? [] : [prove]),
   ]
 }

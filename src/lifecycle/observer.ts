@@ -1,4 +1,7 @@
+import type { Addon } from '../addons/addon.ts'
+import type { Outcome, PutOptions } from '../addons/put.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
+import type { AddonProposal, AddonWish } from './addons/proposal.ts'
 import type { InsideChange } from './inside/changes.ts'
 import type { Node } from './inside/node.ts'
 import type { KnownMember } from './live.ts'
@@ -11,8 +14,8 @@ export type Unwell = string | undefined
 export interface Observer {
   /** The members of etcd as they know each other; none when nobody answers. */
   members(): Promise<readonly KnownMember[]>
-  /** Undefined when no API server answers. */
-  inside(): Promise<Inside | undefined>
+  /** Undefined when no API server answers. Addons are looked at where somebody wishes any. */
+  inside(addons?: AddonWish): Promise<Inside | undefined>
   /** Of the hosts with these names. */
   etcdWell(hosts: readonly string[]): Promise<Unwell>
   apiReady(hosts: readonly string[]): Promise<Unwell>
@@ -28,6 +31,7 @@ export interface Inside {
   readonly objects: readonly InsideChange[]
   /** Names of nodes on which a run that was cut has left a pod of its trial. */
   readonly trials: readonly string[]
+  readonly addons: AddonProposal
 }
 
 /** What is done in a cluster through its API. */
@@ -37,4 +41,8 @@ export interface Interior {
   /** Says of nodes what their kubelets may not say. */
   settleNodes(plans: readonly NodePlan[]): Promise<void>
   readonly trialPods: TrialPods
+  /** Begins with it, and waits for nothing that runs. */
+  layAddon(addon: Addon, options: PutOptions): Promise<void>
+  putAddon(addon: Addon, options: PutOptions): Promise<Outcome>
+  removeAddon(name: string, options: PutOptions): Promise<Outcome>
 }

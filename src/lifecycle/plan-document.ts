@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { differenceFormat } from '../addons/difference-document.ts'
 import { findingSchema } from '../contract/finding.ts'
 import { type NodePlan, nodePlanFormat } from '../contract/node-plan.ts'
 import { op } from '../contract/op.ts'
@@ -14,6 +15,8 @@ const document = z.strictObject({
   /** By name of host. */
   ops: z.record(z.string(), z.array(op)),
   plans: z.array(nodePlanFormat.newest.schema),
+  /** Those for which there is something to do. */
+  addons: z.array(differenceFormat.newest.schema).optional(),
 })
 /** What would be done, as it is kept: to be read, compared with, or done later. It holds no secret. */
 export type PlanDocument = z.infer<typeof document>
@@ -26,7 +29,7 @@ export const planFormat: Format<PlanDocument> = {
 
 /** Of the hosts that it shall speak of. */
 export function planDocument(
-  { findings, plans, ops, steps }: Proposal,
+  { findings, plans, ops, steps, addons }: Proposal,
   hosts: ReadonlySet<string>,
 ): PlanDocument {
   return {
@@ -38,6 +41,7 @@ export function planDocument(
       [...ops].filter(([host]) => hosts.has(host)).map(([host, own]) => [host, [...own]]),
     ),
     plans: plans.filter(({ host }) => hosts.has(host)),
+    addons: [...addons.differences],
   }
 }
 

@@ -1,3 +1,5 @@
+import { lay, put } from '../addons/put.ts'
+import { remove } from '../addons/remove.ts'
 import { EtcdClient } from '../etcd/client.ts'
 import { isEtcdError } from '../etcd/etcd-error.ts'
 import type { Identity } from '../identity/identity.ts'
@@ -6,9 +8,11 @@ import { KubeClient } from '../kube/client.ts'
 import { list } from '../kube/read.ts'
 import { ready } from '../kube/ready.ts'
 import type { Remote } from '../ssh/remote.ts'
+import { addonsInside } from './addons/look.ts'
+import { noAddons } from './addons/proposal.ts'
 import { applyObjects, objectChanges, settleNodes } from './inside/changes.ts'
 import { nodeKind } from './inside/node.ts'
-import { notReady } from './inside/node-readiness.ts'
+import { notReady, whyNotReady } from './inside/node-readiness.ts'
 import type { Interior, Observer, Unwell } from './observer.ts'
 import { dialThrough } from './dial.ts'
 import { operatorCredentials } from './operator.ts'
@@ -71,18 +75,26 @@ export async function surroundings(
 
   return {
     api,
-    async inside() {
+    async inside(addons) {
       if (!(await someReady(api, servers))) return undefined
-      const [nodes, objects, trials] = await Promise.all([
+      const [nodes, objects, trials, differences] = await Promise.all([
         list(api, nodeKind),
         objectChanges(api, wished),
         pods.look(),
+        addons === undefined ? noAddons : addonsInside(api, addons, { identity, now }),
       ])
-      return { nodes: nodes.items, objects, trials: [...trials.keys()] }
+      return { nodes: nodes.items, objects, trials: [...trials.keys()], addons: differences }
     },
     putObjects: async () => applyObjects(api, await objectChanges(api, wished)),
     settleNodes: async (some) => settleNodes(api, some),
     trialPods: pods,
+    layAddon: async (addon, patience) => lay(api, addon, patience),
+    async putAddon(addon, patience) {
+      const { items } = await list(api, nodeKind)
+      const away = items.filter((node) => whyNotReady(node) !== undefined).length
+      return put(api, addon, { ...patience, away })
+    },
+    removeAddon: async (name, patience) => remove(api, name, patience),
     async members() {
       try {
         return (await etcd.members({ timeout: 3000 })).members

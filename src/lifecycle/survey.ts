@@ -1,5 +1,6 @@
+import { addonImages } from '../addons/wished.ts'
 import { catalogFor } from '../catalog/catalog.ts'
-import type { Lock } from '../catalog/lock.ts'
+import { type Lock, pinnedImages } from '../catalog/lock.ts'
 import type { Facts } from '../contract/facts.ts'
 import { type Finding, hasErrors, unlessIgnored } from '../contract/finding.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
@@ -14,6 +15,8 @@ import { rollout } from '../rollout/rollout.ts'
 import type { Step } from '../rollout/step.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import type { Answer } from './agent-link.ts'
+import { addonsOf, foreseen } from './addons/look.ts'
+import { type AddonProposal, isFeasible, noAddons } from './addons/proposal.ts'
 import { type InsideChange, nodeChanges, trialChanges } from './inside/changes.ts'
 import type { Node } from './inside/node.ts'
 import { liveOf } from './live.ts'
@@ -30,6 +33,8 @@ export interface Wish {
   readonly lock: Lock
   readonly identity: Identity
   readonly attachments: ReadonlyMap<string, string>
+  /** Texts of the user's own addons, by the names of their files and URLs. */
+  readonly sources: ReadonlyMap<string, string>
   /** Of hyperkube itself, as a host has it. */
   readonly version: (host: string) => string
 }
@@ -44,11 +49,22 @@ export interface Proposal {
   readonly steps: readonly Step[]
   /** What is to be changed in a cluster that runs, beside its hosts. */
   readonly inside: readonly InsideChange[]
+  readonly addons: AddonProposal
+}
+
+/** A proposal to do nothing. */
+export const nothing: Proposal = {
+  findings: [],
+  plans: [],
+  ops: new Map(),
+  steps: [],
+  inside: [],
+  addons: noAddons,
 }
 
 /** Whether there is anything to do. */
-export function isPending({ steps, inside }: Proposal): boolean {
-  return steps.length > 0 || inside.length > 0
+export function isPending({ steps, inside, addons }: Proposal): boolean {
+  return steps.length > 0 || inside.length > 0 || addons.differences.some(isFeasible)
 }
 
 export function logins({ spec }: Cluster): RegistryLogin[] {
@@ -63,10 +79,12 @@ export function secretsOf({ identity, cluster }: Wish): ReadonlyMap<string, Secr
 
 export function planFrom(wish: Wish, facts: ReadonlyMap<string, Facts>, ignored: readonly string[]): Planned {
   const { cluster, lock, identity, attachments, version } = wish
+  const release = catalogFor(cluster.spec.kubernetes)
   const input = {
     cluster,
-    release: catalogFor(cluster.spec.kubernetes),
+    release,
     lock,
+    images: addonImages(cluster, pinnedImages(lock, release)),
     identity: publicIdentity(identity, secretsOf(wish)),
     facts,
     attachments,
@@ -100,12 +118,13 @@ export async function survey(
 ): Promise<Proposal> {
   const facts = await factsOf(sessions)
   const { plans, findings } = planFrom(wish, facts, ignored)
-  if (hasErrors(findings)) return { findings, plans: [], ops: new Map(), steps: [], inside: [] }
+  if (hasErrors(findings)) return { ...nothing, findings }
+  const addonWish = limit === undefined ? addonsOf(wish, facts) : undefined
   using around = await look(plans)
   const [found, members, seen] = await Promise.all([
     diffsOf(plans, sessions, texts),
     around.members(),
-    around.inside(),
+    around.inside(addonWish),
   ])
   const ops = new Map([...found].map(([host, { ops: own }]) => [host, (limit?.has(host) ?? true) ? own : []]))
   const drift = [...found.values()].flatMap((diff) => diff.findings)
@@ -130,7 +149,13 @@ export async function survey(
     maxUnavailable: cluster.spec.rollout.maxUnavailable,
     kubeletBefore: kubeletsOf(plans, seen?.nodes ?? []),
   })
-  const all = [...findings, ...[...among, ...drift, ...rolled.findings].filter(unlessIgnored(ignored))]
+  const addons =
+    seen?.addons ??
+    (addonWish === undefined
+      ? noAddons
+      : await foreseen(addonWish, { identity: wish.identity, now: new Date() }))
+  const more = [...among, ...drift, ...rolled.findings, ...addons.findings]
+  const all = [...findings, ...more.filter(unlessIgnored(ignored))]
   const failed = hasErrors(all)
   const inside =
     failed || seen === undefined
@@ -143,6 +168,7 @@ export async function survey(
     texts: new Map([...found].map(([host, diff]) => [host, new Map(Object.entries(diff.texts ?? {}))])),
     steps: failed ? [] : rolled.steps,
     inside,
+    addons: failed ? noAddons : addons,
   }
 }
 
@@ -159,7 +185,8 @@ function kubeletsOf(plans: readonly NodePlan[], nodes: readonly Node[]): Readonl
   )
 }
 
-async function factsOf(sessions: ReadonlyMap<string, Session>): Promise<ReadonlyMap<string, Facts>> {
+/** What every host is and has, by name. */
+export async function factsOf(sessions: ReadonlyMap<string, Session>): Promise<ReadonlyMap<string, Facts>> {
   const all = await settleAll(
     [...sessions].map(async ([host, session]) => {
       const { facts } = await session.ask({ type: 'facts', host }, 'facts')

@@ -20,7 +20,10 @@ import { freshLab } from '../support/lab.ts'
 
 const blobSchema = z.object({ digest: z.string(), size: z.number() })
 const manifestSchema = z.object({ mediaType: z.string(), config: blobSchema, layers: z.array(blobSchema) })
-const lockSchema = z.object({ artifacts: z.array(z.object({ url: z.string(), sha256: z.string() })) })
+const lockSchema = z.object({
+  artifacts: z.array(z.object({ url: z.string(), sha256: z.string() })),
+  images: z.record(z.string(), z.string()),
+})
 
 let lab: Lab
 let mirror: Mirror
@@ -137,13 +140,24 @@ test('hyperkube lock pins what the mirror serves, file by file', async () => {
     await run([...hyperkube, 'init', '-f', file, '--host', '10.0.0.1=control-plane'], {
       env: { XDG_CONFIG_HOME: directory },
     })
-    await appendFile(file, `  artifacts: { mirror: ${mirror.address} }\n`)
+    const registries = ['registry.k8s.io', 'docker.io'].map((host) => ({ host, mirrors: [mirror.address] }))
+    await appendFile(
+      file,
+      `  artifacts: { mirror: ${mirror.address} }\n  registries: ${JSON.stringify(registries)}\n`,
+    )
     await run([...hyperkube, 'lock', '-f', file, '--arch', arch])
     const lock = lockSchema.parse(parse(await readFile(join(directory, 'cluster.lock'), 'utf8')))
     expect(lock.artifacts.length).toBeGreaterThanOrEqual(12)
     for (const { url, sha256 } of lock.artifacts) {
       const served = await get(url.replace(/^https:\/\//, ''))
       expect(createHash('sha256').update(served).digest('hex'), url).toBe(sha256)
+    }
+    const pinned = Object.values(lock.images)
+    expect(pinned.length).toBeGreaterThanOrEqual(6)
+    for (const image of pinned) {
+      const [, host, name, tag, digest] = /^([^/]+)\/(.+):(.+)@(sha256:.+)$/.exec(image) ?? []
+      const served = await get(`v2/${name}/manifests/${tag}?ns=${host}`)
+      expect(digestOf(served), image).toBe(digest)
     }
     const again = await run([...hyperkube, 'lock', '-f', file, '--arch', arch, '--check'])
     expect(again).toMatchObject({

@@ -11,6 +11,7 @@ import type { Lab } from '../../lab/hosts/lab.ts'
 import { openMirror } from '../../lab/mirror/open.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
 import { silentReport } from '../../lab/report.ts'
+import { withoutDigest } from '../../src/contract/image-reference.ts'
 import type { NodePlan } from '../../src/contract/node-plan.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import { until } from '../../src/kit/until.ts'
@@ -75,7 +76,7 @@ describe.each(versions)('what is planned for Kubernetes %s', (kubernetes) => {
   })
 
   test('is taken by every program: all of them run', async () => {
-    const pause = plan.components.flatMap(({ images }) => images)
+    const pause = plan.components.flatMap(({ images }) => images.map(withoutDigest))
     await host.script(fetchScript({ mirror: mirror.address, digests: new Map() }, pause.map(imageFetch)))
     const containerd = plan.components
       .flatMap(({ artifacts }) => artifacts)

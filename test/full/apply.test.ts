@@ -11,6 +11,7 @@ import type { Mirror } from '../../lab/mirror/server.ts'
 import { silentReport } from '../../lab/report.ts'
 import type { ComponentPlan } from '../../src/contract/component-plan.ts'
 import type { NodePlan } from '../../src/contract/node-plan.ts'
+import { withoutDigest } from '../../src/contract/image-reference.ts'
 import { stages } from '../../src/contract/stage.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import { duration } from '../../src/kit/duration.ts'
@@ -377,7 +378,7 @@ async function grantFlannel(): Promise<void> {
 }
 
 async function importPause(): Promise<void> {
-  const images = [...plan.components.flatMap((component) => component.images), testImage]
+  const images = [...plan.components.flatMap((component) => component.images.map(withoutDigest)), testImage]
   await host.script(fetchScript({ mirror: mirror.address, digests: new Map() }, images.map(imageFetch)))
   const runtime = plan.components
     .flatMap(({ artifacts }) => artifacts)

@@ -6,7 +6,7 @@ import { cacheDirectory } from '../../lab/cache.ts'
 import { selectParts } from '../../lab/engine/parts.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Machine } from '../../lab/hosts/machine.ts'
-import { clusterDocument } from '../../lab/hyperkube/cluster-document.ts'
+import { clusterDocument, type DocumentOptions } from '../../lab/hyperkube/cluster-document.ts'
 import { openMirror } from '../../lab/mirror/open.ts'
 import { silentReport } from '../../lab/report.ts'
 import { buildExecutable, ownTarget } from '../../scripts/executable.ts'
@@ -27,6 +27,8 @@ export interface Operator {
   readonly hyperkube: (...words: readonly string[]) => Promise<CommandResult>
   /** Fails unless it ends with this code. */
   must(code: number, ...words: readonly string[]): Promise<CommandResult>
+  /** Begins a command, which can be interrupted. */
+  begin(...words: readonly string[]): ToldCommand
   /** Begins `up`, and hears its events. */
   beginUp(heard: (event: Event) => void): ToldCommand
   /** What `plan` says while there is something to do; it is kept in a file for `up`. */
@@ -39,13 +41,19 @@ export interface Operator {
   close(): Promise<void>
 }
 
+export interface OperatorOptions extends DocumentOptions {
+  /** Parts that the mirror has beside the usual ones, and before them. */
+  readonly parts?: readonly string[]
+}
+
 export async function newOperator(
   lab: Lab,
   hosts: readonly Machine[],
   kubernetes: string,
+  { parts = [], ...options }: OperatorOptions = {},
 ): Promise<Operator> {
   const mirror = await openMirror(lab, {
-    parts: selectParts(),
+    parts: [...(parts.length === 0 ? [] : selectParts(parts)), ...selectParts()],
     cache: cacheDirectory(),
     report: silentReport,
     port: 0,
@@ -67,7 +75,7 @@ export async function newOperator(
       if (result.code === code) return result
       throw new Error(`${words.join(' ')} ended with ${result.code}: ${result.stderr}${result.stdout}`)
     }
-    await writeFile(file, stringify(clusterDocument(kubernetes, mirror.address, hosts)))
+    await writeFile(file, stringify(clusterDocument(kubernetes, mirror.address, hosts, options)))
     await must(0, 'init')
     await must(0, 'lock')
     return {
@@ -76,6 +84,7 @@ export async function newOperator(
       planFile,
       hyperkube,
       must,
+      begin: (...words) => toldCommand([program, ...words, '-f', file], env, () => undefined),
       beginUp: (heard) => toldCommand([program, 'up', '--yes', '--progress', 'json', '-f', file], env, heard),
       async plan() {
         await must(3, 'plan', '--out', planFile)

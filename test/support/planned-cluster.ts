@@ -79,6 +79,11 @@ function clusterDocument(kubernetes: string, mirror: string, hosts: readonly Cas
     spec: {
       kubernetes,
       artifacts: { mirror },
+      registries: [{ host: 'registry.k8s.io', mirrors: [mirror] }],
+      dns: 'none',
+      metrics: 'none',
+      ingress: 'none',
+      storage: 'none',
       hosts: hosts.map(({ host, roles }) => ({ name: host.name, address: host.address, roles })),
     },
   }

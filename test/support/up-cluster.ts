@@ -8,7 +8,12 @@ import { settleAll } from '../../src/kit/settle.ts'
 import type { PlanDocument } from '../../src/lifecycle/plan-document.ts'
 import { clientOf } from './admin.ts'
 import { type HostSnapshot, snapshot } from './host-snapshot.ts'
-import { newOperator } from './operator.ts'
+import { newOperator, type Operator, type OperatorOptions } from './operator.ts'
+
+export interface UpOptions extends OperatorOptions {
+  /** Before anything is planned. */
+  readonly prepare?: (operator: Operator) => Promise<void>
+}
 
 /** A cluster made by a person: with the shipped executable, from a cluster.yml, over ssh. */
 export interface UpCluster {
@@ -23,13 +28,20 @@ export interface UpCluster {
   /** What `up` said the first time. */
   readonly first: CommandResult
   readonly identity: Identity
+  readonly operator: Operator
   hyperkube(...words: readonly string[]): Promise<CommandResult>
   close(): Promise<void>
 }
 
-export async function upCluster(lab: Lab, shape: string, kubernetes: string): Promise<UpCluster> {
+export async function upCluster(
+  lab: Lab,
+  shape: string,
+  kubernetes: string,
+  options: UpOptions = {},
+): Promise<UpCluster> {
   const hosts = await lab.up(shapeHosts(parseShape(shape)))
-  const operator = await newOperator(lab, hosts, kubernetes)
+  const operator = await newOperator(lab, hosts, kubernetes, options)
+  await options.prepare?.(operator)
   const { directory, hyperkube } = operator
   const before = new Map(
     await settleAll(hosts.map(async (host) => [host.name, await snapshot(host)] as const)),
@@ -49,6 +61,7 @@ export async function upCluster(lab: Lab, shape: string, kubernetes: string): Pr
     first,
     identity,
     hyperkube,
+    operator,
     async close() {
       api.close()
       await operator.close()

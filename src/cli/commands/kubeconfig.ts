@@ -9,6 +9,7 @@ import { controlPlanes } from '../control-planes.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { openIdentity } from '../load-identity.ts'
 import { findingsText } from '../print.ts'
+import { serverFlag } from '../server-flag.ts'
 
 const day = 24 * 3_600_000
 const flags = z.object({
@@ -62,12 +63,6 @@ function lifetimeFlag(text: string): number {
     throw new InvalidArgumentError('write it as 30m, 8h or 720h; a minute is the least')
   }
   return milliseconds
-}
-
-function serverFlag(text: string): string {
-  const url = URL.parse(text)
-  if (url?.protocol !== 'https:') throw new InvalidArgumentError('write it as https://HOST:PORT')
-  return url.origin
 }
 
 /** What people are to use, then every control plane by itself. */

@@ -34,12 +34,18 @@ test('says what would happen where, and then in which order', async () => {
     "production: Kubernetes 1.37.1 on 5 hosts
 
     cp1, cp2 and cp3 (control-plane)
-      + 12 programs, 1 image, 37 files, 1 derived file, 16 certificates, 22 directories, 5 users, 4 kernel modules, 8 kernel settings
+      + 12 programs, 6 images, 37 files, 1 derived file, 16 certificates, 22 directories, 5 users, 4 kernel modules, 8 kernel settings
       starts hyperkube-agent, etcd, kube-apiserver, kube-controller-manager, kube-scheduler, containerd, apiserver-proxy, kubelet, flanneld, kube-proxy
 
     w1 and w2 (worker)
-      + 8 programs, 1 image, 14 files, 1 derived file, 5 certificates, 16 directories, 1 user, 4 kernel modules, 8 kernel settings
+      + 8 programs, 6 images, 14 files, 1 derived file, 5 certificates, 16 directories, 1 user, 4 kernel modules, 8 kernel settings
       starts hyperkube-agent, containerd, apiserver-proxy, kubelet, flanneld, kube-proxy
+
+    addons
+      + coredns: 7 objects new
+      + metrics-server: 10 objects new
+      + traefik: 5 objects new
+      + local-path: 8 objects new
 
     in this order
      1. preparation on 5 hosts (cp1, cp2 and 3 more)
@@ -132,6 +138,12 @@ test('says each single thing of the hosts that are asked for', async () => {
         + certificate /etc/hyperkube/kube-proxy/client.crt
         + service kube-proxy.service
         ▸ start service kube-proxy.service
+      images
+        + image docker.io/library/busybox:1.37.0
+        + image docker.io/library/traefik:v3.6.12
+        + image docker.io/rancher/local-path-provisioner:v0.0.30
+        + image registry.k8s.io/coredns/coredns:v1.15.0
+        + image registry.k8s.io/metrics-server/metrics-server:v0.9.0
 
     in this order
      1. preparation on 5 hosts (cp1, cp2 and 3 more)

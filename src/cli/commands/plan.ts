@@ -60,7 +60,10 @@ export const plan: CommandDefinition = {
     const { code, proposal } =
       facts === undefined
         ? await lookLive(context, options, wish, { ...live, diff })
-        : await lookBack(context, wish, facts, former, live.ignore)
+        : await lookBack(context, wish, facts, former, {
+            ignored: live.ignore,
+            limited: options.limit !== undefined,
+          })
     if (proposal === undefined) return code
     const document = planDocument(proposal, hosts)
     const text = { wide: wide || options.output === 'wide', diff, hosts, former }
@@ -78,9 +81,9 @@ async function lookBack(
   wish: Wish,
   directory: string,
   former: Former,
-  ignored: readonly string[],
+  options: { readonly ignored: readonly string[]; readonly limited: boolean },
 ): Promise<Looked> {
-  const proposal = propose(wish, await readFacts(context, directory), former, ignored)
+  const proposal = propose(wish, await readFacts(context, directory), former, options)
   const { findings, steps } = proposal
   context.stderr.write(findingsText(findings))
   const pending = steps.length > 0 ? exitCodes.changesPending : exitCodes.ok

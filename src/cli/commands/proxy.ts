@@ -2,14 +2,10 @@ import { once } from 'node:events'
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import { printable } from '../../kit/printable.ts'
-import { credentialsFor } from '../../lifecycle/operator.ts'
-import { year } from '../../pki/lifetime.ts'
 import { addressText, parseAddress } from '../../proxy/address.ts'
-import { Proxy } from '../../proxy/proxy.ts'
-import { usualTiming } from '../../proxy/timing.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { openApiProxy } from '../api-proxy.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { controlPlanes } from '../control-planes.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { openIdentity } from '../load-identity.ts'
 import { findingsText } from '../print.ts'
@@ -28,26 +24,13 @@ export const proxy: CommandDefinition = {
   },
   async run(context, { options }) {
     const { listen } = flags.parse(options)
-    const { stderr, signal, operator } = context
+    const { stderr, signal } = context
     const { cluster, findings } = await loadCluster(context, options.file)
     stderr.write(findingsText(findings))
     if (cluster === undefined) return exitCodes.failure
     const { kubernetes } = (await openIdentity(context, options, cluster.metadata.name)).authorities
-    // For servers that tell only those whom they know how they are: it opens nothing else.
-    const who = `hyperkube:proxy:${operator.user}@${operator.machine}`
-    const { certificate, privateKey } = await credentialsFor(kubernetes, who, [], context.now(), year)
-    const servers = controlPlanes(cluster)
-    const say = (line: string): void => void stderr.write(`${printable(named(servers, line))}\n`)
-    const served = new Proxy(
-      {
-        configuration: { listen, servers: servers.map(({ server }) => server) },
-        authority: kubernetes.certificate,
-        credentials: { certificate, privateKey: privateKey.revealText() },
-      },
-      [],
-      { timing: usualTiming, random: Math.random, log: say },
-    )
-    await served.start()
+    const say = (line: string): void => void stderr.write(`${printable(line)}\n`)
+    const served = await openApiProxy(context, cluster, kubernetes, listen, say)
     try {
       const { host } = parseAddress(listen)
       const url = `https://${addressText(host, served.port ?? 0)}`
@@ -72,12 +55,6 @@ function listenFlag(text: string): string {
     throw new InvalidArgumentError('write it as 127.0.0.1:6443')
   }
   return text
-}
-
-/** With the name that people have given to a server. */
-function named(servers: ReturnType<typeof controlPlanes>, line: string): string {
-  const about = servers.find(({ server }) => line.startsWith(`${server} `))
-  return about === undefined ? line : `${about.name} at ${line}`
 }
 
 /** Whether clients that come in here find the name they asked for in a server's certificate. */

@@ -1,10 +1,13 @@
+import type { AddonInput } from '../../addons/wished.ts'
 import type { Facts } from '../../contract/facts.ts'
-import { hasErrors } from '../../contract/finding.ts'
+import { hasErrors, unlessIgnored } from '../../contract/finding.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { diff } from '../../diff/diff.ts'
 import { presentAfter } from '../../diff/items.ts'
+import { addonsOf } from '../../lifecycle/addons/look.ts'
+import { foreseeAddons, noAddons } from '../../lifecycle/addons/proposal.ts'
 import { rolesIn } from '../../lifecycle/places.ts'
-import { ofRollout, planFrom, type Proposal, type Wish } from '../../lifecycle/survey.ts'
+import { nothing, ofRollout, planFrom, type Proposal, type Wish } from '../../lifecycle/survey.ts'
 import type { Live } from '../../rollout/input.ts'
 import { rollout } from '../../rollout/rollout.ts'
 
@@ -16,10 +19,10 @@ export function propose(
   wish: Wish,
   facts: ReadonlyMap<string, Facts>,
   former: Former,
-  ignored: readonly string[],
+  { ignored, limited }: { readonly ignored: readonly string[]; readonly limited: boolean },
 ): Proposal {
   const { plans, findings } = planFrom(wish, facts, ignored)
-  if (hasErrors(findings)) return { findings, plans: [], ops: new Map(), steps: [], inside: [] }
+  if (hasErrors(findings)) return { ...nothing, findings }
   const ops = new Map(plans.map((plan) => [plan.host, diff(plan, presentOf(former.get(plan.host)))]))
   const { spec } = wish.cluster
   const rolled = rollout({
@@ -31,8 +34,19 @@ export function propose(
     maxUnavailable: spec.rollout.maxUnavailable,
     kubeletBefore: kubeletsOf(former),
   })
-  const all = [...findings, ...ofRollout(rolled.findings, ignored)]
-  return { findings: all, plans, ops, steps: rolled.steps, inside: [] }
+  // What a cluster has of its addons, no plan of hosts says; and they are no host's.
+  const addons = former.size > 0 || limited ? noAddons : foreseeAddons(addonInput(wish, facts))
+  const all = [
+    ...findings,
+    ...ofRollout(rolled.findings, ignored),
+    ...addons.findings.filter(unlessIgnored(ignored)),
+  ]
+  return { ...nothing, findings: all, plans, ops, steps: rolled.steps, addons }
+}
+
+/** Nothing is put anywhere, so that there is no certificate for anything. */
+function addonInput(wish: Wish, facts: ReadonlyMap<string, Facts>): AddonInput {
+  return { ...addonsOf(wish, facts), metricsCertificate: undefined }
 }
 
 function presentOf(former: NodePlan | undefined): ReturnType<typeof presentAfter> {

@@ -3,6 +3,7 @@ import { printable } from '../../kit/printable.ts'
 import { describeGate, describeStep } from '../../rollout/describe.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { Paint } from '../command.ts'
+import { addonsText } from './addons-text.ts'
 import { changedTexts, fileDiffs, textsOf } from './file-diffs.ts'
 import { describeChange } from '../../lifecycle/inside/changes.ts'
 import type { Proposal } from '../../lifecycle/survey.ts'
@@ -29,11 +30,13 @@ export function proposalText(
   const plans = proposal.plans.filter(({ host }) => options.hosts.has(host))
   const heading = `${paint('bold', metadata.name)}: Kubernetes ${spec.kubernetes} on ${count(spec.hosts.length, 'host')}\n`
   const changed = plans.filter(({ host }) => (proposal.ops.get(host) ?? []).length > 0)
-  if (changed.length === 0 && proposal.inside.length === 0) return `${heading}nothing to do\n`
+  const addons = addonsText(proposal.addons, options, paint)
+  if (changed.length === 0 && proposal.inside.length === 0 && addons === '')
+    return `${heading}nothing to do\n`
   const hosts = alike(changed, (plan) => hostText(plan, proposal, options, paint)).map(
     ([text, alikes]) => `\n${hostsHeading(alikes, paint)}\n${text}`,
   )
-  return `${heading}${hosts.join('')}${insideText(proposal, paint)}\n${stepsText(proposal, options, paint)}`
+  return `${heading}${hosts.join('')}${insideText(proposal, paint)}${addons}\n${stepsText(proposal, options, paint)}`
 }
 
 /** What changes in the cluster itself. */

@@ -1,18 +1,9 @@
 import { printable } from '../../kit/printable.ts'
 import { type HostStatus, isWell, type Well } from '../../lifecycle/status/status.ts'
 import type { Paint } from '../command.ts'
+import { type Cell, type Column, tableText } from '../table.ts'
 
-interface Column {
-  readonly head: string
-  readonly cell: (status: HostStatus) => Cell
-}
-
-interface Cell {
-  readonly text: string
-  readonly colour?: 'green' | 'red' | 'yellow' | 'dim'
-}
-
-const columns: readonly Column[] = [
+const columns: readonly Column<HostStatus>[] = [
   { head: 'HOST', cell: ({ host }) => ({ text: host }) },
   {
     head: 'ANSWERS',
@@ -25,7 +16,7 @@ const columns: readonly Column[] = [
   { head: 'NODE', cell: ({ node }) => wellCell(node, 'ready', 'not ready') },
 ]
 
-const wideColumns: readonly Column[] = [
+const wideColumns: readonly Column<HostStatus>[] = [
   { head: 'KUBELET', cell: ({ node }) => ({ text: node?.version ?? '-' }) },
   { head: 'HYPERKUBE', cell: ({ version }) => ({ text: version ?? '-' }) },
 ]
@@ -33,20 +24,7 @@ const wideColumns: readonly Column[] = [
 /** A row for each host, then what is wrong, each in a line with its reason. */
 export function statusText(statuses: readonly HostStatus[], wide: boolean, paint: Paint): string {
   const shown = wide ? [...columns, ...wideColumns] : columns
-  const rows = statuses.map((status) => shown.map(({ cell }) => cell(status)))
-  const widths = shown.map(({ head }, at) =>
-    Math.max(head.length, ...rows.map((cells) => printable(cells[at]?.text ?? '').length)),
-  )
-  const line = (cells: readonly Cell[]): string =>
-    cells
-      .map(({ text, colour }, at) => {
-        const padded = printable(text).padEnd(widths[at] ?? 0)
-        return colour === undefined ? padded : paint(colour, padded)
-      })
-      .join('  ')
-      .trimEnd()
-  const head = line(shown.map((column) => ({ text: column.head })))
-  const table = [head, ...rows.map(line)].map((text) => `${text}\n`).join('')
+  const table = tableText(shown, statuses, paint)
   const troubles = statuses.flatMap(troublesOf)
   return troubles.length === 0
     ? table

@@ -6,9 +6,8 @@ import { createIdentity } from '../../identity/identity.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { type Script, scriptedSession } from '../../lifecycle/scripted-agent.ts'
 import { eventStream } from '../../lifecycle/stream.ts'
-import { publicIdentity } from '../../identity/public.ts'
-import { secretsOf } from '../../lifecycle/survey.ts'
-import { planCluster } from '../../plan/plan.ts'
+import { noAddons } from '../../lifecycle/addons/proposal.ts'
+import { nothing, planFrom } from '../../lifecycle/survey.ts'
 import { planDocument } from '../../lifecycle/plan-document.ts'
 import { clusterWith, lockFor, planInput } from '../../plan/fixtures.ts'
 import type { Cluster } from '../../spec/cluster.ts'
@@ -25,6 +24,7 @@ const wish = {
   lock: lockFor('1.37.1'),
   identity: await createIdentity('shop', new Date('2026-11-15T00:00:00Z')),
   attachments: new Map(),
+  sources: new Map(),
   version: () => '0.1.0',
 }
 /** Three control planes, each with a member of etcd. */
@@ -54,10 +54,13 @@ const around = {
   controllersReady: well,
   nodesReady: well,
   isVoter: well,
-  inside: async () => undefined,
+  inside: async () => ({ nodes: [], objects: [], trials: [], addons: noAddons }),
   putObjects: well,
   settleNodes: well,
   trialPods: noPods,
+  layAddon: async () => undefined,
+  putAddon: async () => ({ removed: [], findings: [] }),
+  removeAddon: async () => ({ removed: [], findings: [] }),
   [Symbol.dispose]: () => undefined,
 }
 
@@ -232,17 +235,12 @@ test('a cluster is founded with all of its control planes', async () => {
 })
 
 test('a plan that was handed over is done without a question, and nothing beyond it', async () => {
-  const { plans } = planCluster({
-    ...planInput(cluster),
-    identity: publicIdentity(wish.identity, secretsOf(wish)),
-  })
+  const { plans } = planFrom(wish, planInput(cluster).facts, [])
   const names = plans.map(({ host }) => host)
   const proposal = {
-    findings: [],
+    ...nothing,
     plans,
     ops: new Map(names.map((name) => [name, [op]])),
-    steps: [],
-    inside: [],
   }
   const plan = { file: 'shop.plan', document: planDocument(proposal, new Set(names)) }
   expect(await run({ plan })).toMatchObject({ verdict: { code: 0, result: { outcome: 'done' } } })

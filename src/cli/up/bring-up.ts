@@ -1,9 +1,11 @@
 import { hasErrors } from '../../contract/finding.ts'
+import { bundleKey } from '../../identity/bundle-key.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { execute } from '../../lifecycle/execute.ts'
 import { type Place, placesOf } from '../../lifecycle/places.ts'
 import type { Surroundings, SurroundingsOptions } from '../../lifecycle/surroundings.ts'
 import { isPending, type Proposal, type Wish } from '../../lifecycle/survey.ts'
+import { openClusterBundle } from '../bundle/open.ts'
 import { type Context, exitCodes, type Invocation } from '../command.ts'
 import { beyondAgreement } from '../../lifecycle/agreement.ts'
 import type { PlanDocument } from '../../lifecycle/plan-document.ts'
@@ -74,6 +76,8 @@ function keepTo({ file, document }: AgreedPlan, proposal: Proposal): void {
 
 async function carryOut(scene: UpScene, proposal: Proposal): Promise<void> {
   const { context, wish, crew, flags, run, look, begin } = scene
+  const { publicKey } = bundleKey(wish.identity)
+  await using bundle = await openClusterBundle(context, scene.options.file, wish.cluster, publicKey)
   // Before the claim and not after: one that was granted is to be given back.
   begin()
   await underClaim({ ...scene, forceUnlock: flags.forceUnlock }, async ({ claim }, signal) => {
@@ -83,6 +87,7 @@ async function carryOut(scene: UpScene, proposal: Proposal): Promise<void> {
       claim,
       observer: around,
       interior: around,
+      bundle,
       tell: run.tell,
       now: context.now,
       signal,

@@ -3,7 +3,7 @@ import type { Observer } from '../../lifecycle/observer.ts'
 import { type Place, placesOf } from '../../lifecycle/places.ts'
 import { type Tell, toldAside } from '../../lifecycle/stream.ts'
 import type { SurroundingsOptions } from '../../lifecycle/surroundings.ts'
-import { type Proposal, survey, type Wish } from '../../lifecycle/survey.ts'
+import { nothing, type Proposal, survey, type Wish } from '../../lifecycle/survey.ts'
 import type { Context, Invocation } from '../command.ts'
 import { holderName } from '../holder.ts'
 import { limitHosts } from '../limit.ts'
@@ -52,8 +52,6 @@ export async function proposeLive(scene: ProposeScene): Promise<Proposal> {
   const needed = without.filter(({ severity }) => severity === 'error').flatMap(({ host }) => host ?? [])
   return told(run.tell, { ...proposal, findings: [...why(needed), ...rest] })
 }
-
-const nothing: Proposal = { findings: [], plans: [], ops: new Map(), steps: [], inside: [] }
 
 /** That there are no facts of a host which did not answer goes without saying: why it did not is what matters. */
 function apart(findings: readonly Finding[], { missing }: Reached['crew']): readonly [Finding[], Finding[]] {

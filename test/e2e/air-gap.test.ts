@@ -1,0 +1,127 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Host } from '../../lab/hosts/host.ts'
+import type { Lab } from '../../lab/hosts/lab.ts'
+import { settleAll } from '../../src/kit/settle.ts'
+import { freshLab } from '../support/lab.ts'
+import { newOperator, type Operator } from '../support/operator.ts'
+
+const kubernetes = '1.37.1'
+const bundle = `lab-${kubernetes}.bundle`
+const summary = z.object({
+  kind: z.literal('BundleSummary'),
+  images: z.array(z.string()).min(6),
+  size: z.number(),
+})
+const source = z.object({ spec: z.object({ artifacts: z.object({ mirror: z.url() }) }) })
+
+let lab: Lab
+let hosts: readonly Host[]
+let operator: Operator
+let mirror: string
+
+/** A bundle is made while there is a mirror; from then on hosts begin no connection but to each other. */
+beforeAll(async () => {
+  lab = await freshLab('air-gap')
+  hosts = await lab.up(['cp1', 'w1'])
+  operator = await newOperator(lab, hosts, kubernetes, { addons: true })
+  await operator.must(0, 'bundle', 'create')
+  await operator.edit((document) => {
+    mirror = source.parse(document.toJSON()).spec.artifacts.mirror
+    document.setIn(['spec', 'artifacts'], { bundle })
+    document.setIn(['spec', 'registries'], [])
+  })
+  await settleAll(hosts.map(async (host) => closeIn(host, lab.gateway)))
+}, 900_000)
+afterAll(async () => {
+  try {
+    await operator.close()
+  } finally {
+    await lab.down()
+  }
+})
+
+async function closeIn(host: Host, outside: string): Promise<void> {
+  await host.exec(['nft', '-f', '-'], {
+    input: `table ip closed-in {
+      chain output {
+        type filter hook output priority -10;
+        ip daddr ${outside} ct state new reject
+      }
+    }`,
+  })
+}
+
+async function said(host: Host, script: string): Promise<string> {
+  return (await host.script(script, { allowFailure: true })).stdout.trim()
+}
+
+test('hosts reach nobody but each other', async () => {
+  for (const host of hosts) {
+    const { code } = await host.exec(['curl', '-sS', '--max-time', '5', `${mirror}/v2/`], {
+      allowFailure: true,
+    })
+    expect(code, host.name).not.toBe(0)
+  }
+})
+
+test('the bundle is as it was made, and the lock is the one that it was made from', async () => {
+  const verified = await operator.must(0, 'bundle', 'verify', '-o', 'json')
+  expect(summary.omit({ size: true }).parse(JSON.parse(verified.stdout)).kind).toBe('BundleSummary')
+  expect((await operator.must(0, 'lock', '--check')).stdout).toContain('nothing to change')
+})
+
+test('a flipped byte is refused, by verify and by up, and no host gets it', async () => {
+  const whole = await readFile(join(operator.directory, bundle))
+  const flipped = Buffer.from(whole)
+  // Within the first file behind the front.
+  const at = flipped.indexOf('artifacts/linux-') + 100_000
+  flipped.writeUInt8(flipped.readUInt8(at) ^ 1, at)
+  await writeFile(join(operator.directory, 'flipped.bundle'), flipped)
+  const refused = await operator.must(1, 'bundle', 'verify', join(operator.directory, 'flipped.bundle'))
+  expect(refused.stderr).toContain('BUNDLE_DAMAGED')
+  await operator.edit((document) => document.setIn(['spec', 'artifacts', 'bundle'], 'flipped.bundle'))
+  const up = await operator.must(1, 'up', '--yes')
+  expect(up.stderr).toContain('BUNDLE_DAMAGED')
+  await operator.edit((document) => document.setIn(['spec', 'artifacts', 'bundle'], bundle))
+}, 300_000)
+
+test('the cluster comes up, with its addons, and nothing was fetched', async () => {
+  const up = await operator.hyperkube('up', '--yes')
+  expect(up.code, up.stderr).toBe(0)
+  for (const host of hosts) {
+    // Brought, used, and gone.
+    expect(await said(host, 'ls -A /var/lib/hyperkube/agent/delivered 2>&1')).toContain('No such file')
+    const pulls = await said(host, "journalctl -u containerd | grep -c 'PullImage' || true")
+    expect(pulls, host.name).toBe('0')
+  }
+}, 900_000)
+
+test('every image is there under its name and by its digest, and stays when room is made', async () => {
+  const { stdout } = await operator.must(0, 'images', 'list', '-o', 'json')
+  const { items } = z
+    .object({ items: z.array(z.object({ image: z.string(), digest: z.string() })).min(6) })
+    .parse(JSON.parse(stdout))
+  for (const host of hosts) {
+    for (const { image, digest } of items) {
+      for (const name of [image, `${image}@${digest}`]) {
+        const status = await said(host, `crictl inspecti -o json '${name}' | tr -d ' \\n'`)
+        expect(status, `${host.name} ${name}`).toContain('"pinned":true')
+        expect(status).toContain(digest)
+      }
+    }
+  }
+})
+
+test('a second up has nothing to do, and an image that somebody removes comes back', async () => {
+  expect((await operator.hyperkube('plan')).code).toBe(0)
+  const [, worker] = hosts
+  if (worker === undefined) throw new Error('there is no worker')
+  const ctr = '/opt/hyperkube/containerd-*/ctr -n k8s.io images'
+  await said(worker, `${ctr} rm $(${ctr} ls -q | grep busybox)`)
+  expect((await operator.hyperkube('plan')).code).toBe(3)
+  await operator.must(0, 'up', '--yes')
+  expect(await said(worker, `${ctr} ls -q | grep -c 'busybox[:@]'`)).toBe('2')
+}, 300_000)
