@@ -23,6 +23,16 @@ export async function takeDelivered(host: LinuxHost, sha256: string, into: strin
   return true
 }
 
+/** Where the archive of an image is that was brought to the host; nothing when none was. */
+export async function deliveredArchive(
+  { files, layout }: LinuxHost,
+  image: string,
+): Promise<string | undefined> {
+  const digest = parseImage(image)?.digest
+  const archive = digest === undefined ? undefined : join(layout.delivered, deliveredImage(digest))
+  return archive !== undefined && (await files.stat(archive)) !== undefined ? archive : undefined
+}
+
 /** Takes away what was brought to the host, but for images of ops whose stage is still to come. */
 export async function clearDelivered({ files, layout }: LinuxHost, later: readonly Op[]): Promise<void> {
   const images = later.filter(({ target, action }) => target === 'image' && action !== 'remove')

@@ -2,6 +2,8 @@ import type { Ledger } from '../../contract/ledger.ts'
 import { keptNames, parseImage } from '../../contract/image-reference.ts'
 import type { LinuxHost } from '../host/host.ts'
 
+/** Which component the runtime is. */
+export const runtimeComponent = 'containerd'
 /** Where the runtime listens once it runs. */
 const socket = '/run/containerd/containerd.sock'
 
@@ -17,7 +19,7 @@ export function imageTools({ things }: Ledger): ImageTools | undefined {
     things
       .flatMap((thing) => (thing.target === 'artifact' ? [thing] : []))
       .findLast(({ name }) => name.startsWith(`${program}-`))?.directory
-  const [runtime, client] = [directoryOf('containerd'), directoryOf('crictl')]
+  const [runtime, client] = [directoryOf(runtimeComponent), directoryOf('crictl')]
   return runtime === undefined || client === undefined
     ? undefined
     : { ctr: `${runtime}/ctr`, crictl: `${client}/crictl` }

@@ -2,6 +2,8 @@ import type { Op } from '../../contract/op.ts'
 import type { UnitState } from '../host/systemd.ts'
 import { findThing, withStarted } from './ledger.ts'
 import { type PlanRun, perform } from './perform.ts'
+import { archivesOf, loadArchives } from './load-archives.ts'
+import { runtimeComponent } from './runtime-images.ts'
 import { beginOp, endOp, failOp, runOp } from './run.ts'
 import { awaitStarts, beginStart, type Ended, makeReady, type Start, type Starting } from './start-service.ts'
 import type { Thing } from './target.ts'
@@ -35,7 +37,14 @@ export async function startAll(run: PlanRun, { starts, derived, images }: StageE
     else if (ends === 'in vain') await needNoStart(run, op)
     else others.push({ op, start: { ...startOf(run, op), service, before } })
   }
-  if (others.length > 0) await startTogether(run, others)
+  const isRuntime = ({ op }: { readonly op: Op }): boolean => op.component === runtimeComponent
+  const archives = others.some(isRuntime) ? await archivesOf(run.host, run.plan) : []
+  // Whoever looks for an image that was brought shall find it, and not ask for it where nobody answers.
+  const first = archives.length === 0 ? [] : others.filter(isRuntime)
+  if (first.length > 0) await startTogether(run, first)
+  await loadArchives(run, archives)
+  const rest = others.filter((one) => !first.includes(one))
+  if (rest.length > 0) await startTogether(run, rest)
   for (const op of [...derived, ...images]) await runOp(run, op, async () => perform(run, op))
   return own
 }

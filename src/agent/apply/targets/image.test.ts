@@ -141,6 +141,8 @@ test('what was delivered is not asked for anywhere, and goes once it was used', 
     await deliver(deliveredFile(artifact.sha256), Buffer.from(programBytes(artifact.name, '1')).toString())
   }
   await applied(host, plan, { through: 'node' })
+  // All that was brought is there before anybody could ask for it.
+  expect(host.images.there?.get('registry.example/addon:1')).toBe(newer)
   // What is still to come has not gone.
   expect(await host.files.list(deliveries)).toHaveLength(2)
   expect(await host.files.list(join(deliveries, 'images'))).toMatchObject([{ name: `${'b'.repeat(64)}.tar` }])

@@ -1,8 +1,6 @@
-import { join } from 'node:path'
-import { deliveredImage } from '../../../contract/delivered.ts'
 import { keptNames, parseImage } from '../../../contract/image-reference.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import type { LinuxHost } from '../../host/host.ts'
+import { deliveredArchive } from '../delivered.ts'
 import { findImages, type ImageTools, imageTools, wrongNames } from '../runtime-images.ts'
 import { notThere, removed, type Scene, type State, type Target, type Work } from '../target.ts'
 
@@ -67,7 +65,7 @@ async function bring(name: string, tools: ImageTools, work: Work): Promise<void>
   const { host, signal } = work
   const { images } = host
   const [own = name, ...others] = keptNames(name)
-  const archive = await delivered(name, host)
+  const archive = await deliveredArchive(host, name)
   if (archive !== undefined) {
     await images.load(tools.ctr, archive, signal)
     return
@@ -78,12 +76,6 @@ async function bring(name: string, tools: ImageTools, work: Work): Promise<void>
   })
   await images.keep(tools.ctr, own)
   for (const other of others) await images.rename(tools.ctr, own, other)
-}
-
-async function delivered(name: string, { files, layout }: LinuxHost): Promise<string | undefined> {
-  const digest = parseImage(name)?.digest
-  const archive = digest === undefined ? undefined : join(layout.delivered, deliveredImage(digest))
-  return archive !== undefined && (await files.stat(archive)) !== undefined ? archive : undefined
 }
 
 function notPulled(name: string, cause: unknown): HyperkubeError {
