@@ -64,7 +64,9 @@ export const reset: CommandDefinition = {
       }
     })
     if (ended.code === exitCodes.usage) return ended.code
-    const end = { cluster: cluster.metadata.name, hosts: done.toSorted(), code: ended.code }
+    const { storage } = cluster.spec
+    const volumes = storage === 'none' ? undefined : storage.path
+    const end = { cluster: cluster.metadata.name, hosts: done.toSorted(), code: ended.code, volumes }
     print(context.stdout, options.output, resetDocument(end), () => resetText(end))
     return ended.code
   },

@@ -7,12 +7,16 @@ export interface ResetEnd {
   /** Those that are as they were before. */
   readonly hosts: readonly string[]
   readonly code: ExitCode
+  /** Where pods may have kept data of theirs, which stays. */
+  readonly volumes: string | undefined
 }
 
 export function resetDocument({ cluster, hosts, code }: ResetEnd): object {
   return { apiVersion: 'hyperkube.dev/v1', kind: 'ResetResult', cluster, outcome: outcomeNames[code], hosts }
 }
 
-export function resetText({ cluster, hosts }: ResetEnd): string {
-  return hosts.length === 0 ? '' : `nothing of ${cluster} is left on ${listed(hosts)}\n`
+export function resetText({ cluster, hosts, volumes }: ResetEnd): string {
+  if (hosts.length === 0) return ''
+  const data = volumes === undefined ? '' : `volumes of pods, where there were any, stay in ${volumes}\n`
+  return `nothing of ${cluster} is left on ${listed(hosts)}\n${data}`
 }
