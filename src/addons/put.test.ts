@@ -66,10 +66,15 @@ test('all of an addon is put there in waves, entered before and after', async ()
 
 test('what is laid is begun with and not finished; put finishes it', async () => {
   const here = await scene()
-  const addon = { name: 'a', manifests: [widgets, widget('w'), configMap('c'), deployment('d', 2)] }
+  const alone = deployment('alone', 1)
+  const addon = { name: 'a', manifests: [widgets, widget('w'), configMap('c'), alone, deployment('d', 2)] }
   await lay(here.client, addon, here.options)
   expect(here.api.find(cm('c'))).toBeDefined()
-  expect(changes(here)).not.toContain('PATCH w')
+  expect(changes(here).filter((change) => change.startsWith('PATCH'))).toEqual([
+    'PATCH widgets.example.org',
+    'PATCH c',
+    'PATCH alone',
+  ])
   expect(await difference(here.client, addon, here.options)).toMatchObject({ unfinished: true })
   await put(here.client, addon, here.options)
   expect(isNone(await difference(here.client, addon, here.options))).toBe(true)

@@ -1,6 +1,7 @@
+import { z } from 'zod'
 import type { Finding } from '../contract/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
-import type { KubeObject } from '../kube/object.ts'
+import type { KubeObject, Manifest } from '../kube/object.ts'
 import { type Addon, labelled } from './addon.ts'
 import { applyWave } from './apply-wave.ts'
 import { refuseWrong } from './check.ts'
@@ -52,9 +53,18 @@ export async function put(client: KubeClient, addon: Addon, options: PutOptions)
 export async function lay(client: KubeClient, addon: Addon, options: PutOptions): Promise<void> {
   await enter(client, addon, options)
   const defined = definedGroups(addon.manifests.map(referenceOf))
-  const manifests = addon.manifests.filter((manifest) => !needsWorkloads(referenceOf(manifest), defined))
+  const manifests = addon.manifests.filter(
+    (manifest) => !needsWorkloads(referenceOf(manifest), defined) && !hasReplicas(manifest),
+  )
   await applyWaves(client, { ...addon, manifests, wait: false }, options)
 }
+
+/** The first node to be ready would get all of them, and they would stay there. */
+function hasReplicas(manifest: Manifest): boolean {
+  return several.safeParse(manifest).success
+}
+
+const several = z.looseObject({ spec: z.looseObject({ replicas: z.int().min(2) }) })
 
 interface Entered {
   readonly inventories: readonly StoredInventory[]

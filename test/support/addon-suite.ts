@@ -39,6 +39,11 @@ export function addonSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVe
     }
   })
 
+  test('the pods of CoreDNS are on different nodes', async () => {
+    const nodes = await nodesOf(clusterNow(), 'kube-system', 'k8s-app=kube-dns')
+    expect(new Set(nodes).size).toBe(2)
+  })
+
   test('with one pod of CoreDNS killed no lookup fails', async () => {
     const { api } = clusterNow()
     const looking = (await pods()).map(async (pod) => podScript(api, pod, lookups(20)))
@@ -210,12 +215,24 @@ function lookups(count: number): string {
     echo "$well well, $failed failed"`
 }
 
-async function namesOf({ api }: UpCluster, inside: string, selector: string): Promise<string[]> {
+interface PodList {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string }
+    readonly spec: { readonly nodeName: string }
+  }[]
+}
+
+async function podsOf({ api }: UpCluster, inside: string, selector: string): Promise<PodList> {
   const query = new URLSearchParams({ labelSelector: selector })
-  const { items } = await api.get<{ items: { metadata: { name: string } }[] }>(
-    `/api/v1/namespaces/${inside}/pods?${query.toString()}`,
-  )
-  return items.map(({ metadata }) => metadata.name)
+  return api.get<PodList>(`/api/v1/namespaces/${inside}/pods?${query.toString()}`)
+}
+
+async function namesOf(cluster: UpCluster, inside: string, selector: string): Promise<string[]> {
+  return (await podsOf(cluster, inside, selector)).items.map(({ metadata }) => metadata.name)
+}
+
+async function nodesOf(cluster: UpCluster, inside: string, selector: string): Promise<string[]> {
+  return (await podsOf(cluster, inside, selector)).items.map(({ spec }) => spec.nodeName)
 }
 
 /** Words of the ConfigMaps that somebody of the test has made, by name. */
