@@ -47,7 +47,7 @@ async function beginLookups(pod: ProbePod): Promise<void> {
   await podScript(
     cluster.api,
     pod,
-    `nohup sh -c '${loop.replaceAll("'", `'"'"'`)}' </dev/null >/dev/null 2>&1 &`,
+    `sh -c '${loop.replaceAll("'", `'"'"'`)}' </dev/null >/dev/null 2>&1 &`,
   )
 }
 

@@ -35,7 +35,7 @@ export function lostNodeText({
   failed,
   lost,
 }: LostNode): string {
-  const seconds = failed.map(({ at }) => (at - lost) / 1000)
+  const seconds = failed.map(({ at }) => Math.max(0, at - lost) / 1000)
   const when =
     seconds.length === 0
       ? 'None failed.'
