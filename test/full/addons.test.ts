@@ -44,11 +44,7 @@ async function beginLookups(pod: ProbePod): Promise<void> {
   const name = `${probe.name}.default.svc.cluster.local`
   const one = `nslookup ${name} >/dev/null 2>&1 && echo "$at well" || echo "$at failed"`
   const loop = `while true; do at=$(date +%s)000; ${one}; usleep 200000; done >/lookups`
-  await podScript(
-    cluster.api,
-    pod,
-    `sh -c '${loop.replaceAll("'", `'"'"'`)}' </dev/null >/dev/null 2>&1 &`,
-  )
+  await podScript(cluster.api, pod, `sh -c '${loop.replaceAll("'", `'"'"'`)}' </dev/null >/dev/null 2>&1 &`)
 }
 
 test('with a node lost names are found again within a minute', { timeout: 600_000 }, async () => {
