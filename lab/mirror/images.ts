@@ -32,11 +32,21 @@ const accounts = {
 }
 
 /**
+ * Debian's busybox has a shell that runs its own nc, whatever is in its path, and keeps from programs the variables that a
+ * shell could not name; upstream's does neither.
+ */
+const anotherShell = { 'bin/sh': 'bash' }
+
+/**
  * What upstream's conformance suite runs. Where upstream's images are Alpine or Debian with programs in it, these are
  * busybox with the same programs from Debian: versions of tools are Debian's, whatever a tag says.
  */
 const testImages: readonly Image[] = [
-  image(`${testRegistry}/busybox:1.37.0-2`, {}, { command: ['sh'], busybox: true, files: accounts }),
+  image(
+    `${testRegistry}/busybox:1.37.0-2`,
+    {},
+    { command: ['sh'], busybox: true, files: accounts, debian: ['bash'], links: anotherShell },
+  ),
   image(`${testRegistry}/nonroot:1.5`, {}, { command: ['id', '-u'], busybox: true, user: '1234' }),
   // The second is the older one that upstream's suite upgrades from.
   ...['2.66.1', '2.55'].map((tag) => fullAgnhost(`${testRegistry}/agnhost:${tag}`, 'pause')),
@@ -66,6 +76,7 @@ const testImages: readonly Image[] = [
       busybox: true,
       files: accounts,
       debian: ['bash', 'bind9-dnsutils', 'hostname', 'libc-bin'],
+      links: anotherShell,
     },
   ),
 ]
@@ -78,8 +89,8 @@ function fullAgnhost(name: string, command: string, files: Readonly<Record<strin
     {
       command: [command],
       busybox: true,
-      debian: ['bash', 'bind9-dnsutils', 'curl', 'iproute2', 'netcat-openbsd', 'socat'],
-      links: { 'agnhost-2': 'agnhost', 'bin/nc': 'nc.openbsd' },
+      debian: ['bash', 'bind9-dnsutils', 'curl', 'iproute2', 'libc-bin', 'netcat-openbsd', 'socat'],
+      links: { ...anotherShell, 'agnhost-2': 'agnhost', 'bin/nc': 'nc.openbsd' },
       files: { ...accounts, 'uploads/.keep': '', ...files },
     },
   )

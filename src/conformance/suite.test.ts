@@ -17,12 +17,13 @@ describe('what the suite says of itself', () => {
     expect(suite.tests.map(({ name, chosen }) => `${chosen ? '*' : ' '} ${name}`)).toMatchInlineSnapshot(`
       [
         "* [sig-api-machinery] Garbage collector should not be blocked by dependency circle [Conformance]",
-        "* [sig-apps] CronJob should not schedule jobs when suspended [Conformance] [Slow]",
         "* [sig-cli] Kubectl client Kubectl version should check is all data is printed [Conformance]",
         "* [sig-network] DNS should provide DNS for the cluster [Conformance]",
         "  [sig-network] DNS should provide DNS for the cluster [Provider:gce]",
-        "* [sig-node] Pods should get a host IP [Conformance] [NodeConformance]",
-        "* [sig-storage] PersistentVolumes CSI Conformance should apply changes to a pv/pvc status [Conformance]",
+        "* [sig-node] ConfigMap should be consumable as environment variable names with various prefixes [Conformance]",
+        "* [sig-storage] Projected secret optional updates should be reflected in volume [Conformance] [NodeConformance]",
+        "* [sig-storage] Secrets should be immutable if \`immutable\` field is set [Conformance]",
+        "  [sig-windows] Services should be able to create a functioning NodePort service for Windows",
       ]
     `)
   })

@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { DocumentOptions } from '../../lab/hyperkube/cluster-document.ts'
 import { dial, probe, type ProbePod, probePods, probeWorkload } from '../../lab/bench/workload.ts'
-import type { KubernetesVersion } from '../../lab/engine/parts.ts'
+import { conformanceParts, type KubernetesVersion } from '../../lab/engine/parts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { until } from '../../src/kit/until.ts'
 import { addonSuite } from './addon-suite.ts'
+import { conformanceSuite } from './conformance-suite.ts'
 import { snapshot } from './host-snapshot.ts'
 import { idleCost } from './idle-cost.ts'
 import { inWords, journalOf, opsDone } from './journal.ts'
@@ -20,14 +20,26 @@ import { type UpCluster, upCluster } from './up-cluster.ts'
 
 const never = new AbortController().signal
 
+export interface UpSuiteOptions {
+  readonly addons?: boolean
+  /** Whether upstream's own tests have their say too. They look up names. */
+  readonly conformance?: boolean
+  /** Whether to wait until a host rests, and to see what it takes then. */
+  readonly idle?: boolean
+}
+
 /** What a cluster of some shape must show that `hyperkube up` has made, until `hyperkube reset` has taken it away. */
-export function upSuite(shape: string, kubernetes: KubernetesVersion, options: DocumentOptions = {}): void {
+export function upSuite(shape: string, kubernetes: KubernetesVersion, options: UpSuiteOptions = {}): void {
   describe(`hyperkube up, ${shape}, Kubernetes ${kubernetes}`, () => {
     suite(shape, kubernetes, options)
   })
 }
 
-function suite(shape: string, kubernetes: KubernetesVersion, { addons = false }: DocumentOptions): void {
+function suite(
+  shape: string,
+  kubernetes: KubernetesVersion,
+  { addons = false, conformance = false, idle = false }: UpSuiteOptions,
+): void {
   let lab: Lab
   let cluster: UpCluster
   let pods: ProbePod[]
@@ -40,7 +52,8 @@ function suite(shape: string, kubernetes: KubernetesVersion, { addons = false }:
       outsideNames = await serveOutsideNames(lab.gateway)
       await edit((document) => document.setIn(['spec', 'dns', 'forward'], [lab.gateway]))
     }
-    cluster = await upCluster(lab, shape, kubernetes.slice(1), { addons, prepare })
+    const parts = conformance ? { parts: conformanceParts } : {}
+    cluster = await upCluster(lab, shape, kubernetes.slice(1), { addons, prepare, ...parts })
   }, 900_000)
   afterAll(async () => {
     try {
@@ -117,6 +130,7 @@ function suite(shape: string, kubernetes: KubernetesVersion, { addons = false }:
   })
 
   if (addons) addonSuite(() => cluster, kubernetes)
+  if (conformance) conformanceSuite(() => cluster)
 
   test('what plan said is what the journals of the hosts say was done, op for op', async () => {
     for (const host of cluster.hosts) {
@@ -142,7 +156,7 @@ function suite(shape: string, kubernetes: KubernetesVersion, { addons = false }:
     expect([code, stdout.split('\n').length]).toEqual([0, cluster.hosts.length + 2])
   })
 
-  if (shape === '3+2') idleTest(() => cluster.hosts.at(-1))
+  if (idle) idleTest(() => cluster.hosts.at(-1))
 
   test('a second up has nothing to do', async () => {
     const began = performance.now()
@@ -247,7 +261,6 @@ async function everythingIn(directory: string): Promise<string> {
   ).join('\n')
 }
 
-/** Other shapes have the same services on a host. */
 function idleTest(lastHost: () => Host | undefined): void {
   const patience = { timeout: 240_000 }
   test(

@@ -68,7 +68,8 @@ export async function runConformance(context: Context, wish: ConformanceWish): P
       log: files.log,
       line: (line) => take(tale.heard(line)),
       signal,
-      stopping: () => progress.say('stopping: e2e.test removes what it has made, for a minute at most'),
+      stopping: () =>
+        progress.say('stopping: e2e.test removes what it has made, for a minute and a half at most'),
     })
     take(tale.over())
     const about = { cluster: cluster.metadata.name, files, hyperkube: packageFile.version, suite: version }
