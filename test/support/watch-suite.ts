@@ -4,6 +4,7 @@ import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { until } from '../../src/kit/until.ts'
 import { type ApiServers, apiServers } from './api-servers.ts'
+import { heldNow } from './held.ts'
 import { freshLab } from './lab.ts'
 import { signal } from './proxied-api.ts'
 import { seeded } from './random.ts'
@@ -56,9 +57,17 @@ export function watchSuite({ name, cuts, kills, within, seed: fixed }: WatchSuit
     `${cuts} cuts, and nothing is missed`,
     async () => {
       await course.act(30)
-      for (let turn = 0; turn < cuts; turn++) await course.cut()
+      const warm = Math.ceil(cuts / 5)
+      for (let turn = 0; turn < warm; turn++) await course.cut()
+      const before = heldNow()
+      for (let turn = warm; turn < cuts; turn++) await course.cut()
       await course.settle()
+      const grown = (heldNow().heap - before.heap) / 1e6
+      process.stderr.write(`watch: ${grown.toFixed(1)} MB more are held after ${cuts - warm} cuts\n`)
       expect(course.wrong()).toEqual([])
+      // The course itself remembers every deed and every word, some hundred bytes each.
+      expect(grown).toBeLessThan(10)
+      expect(heldNow().sockets).toBeLessThan(20)
     },
     within,
   )
