@@ -7,6 +7,7 @@ import { grantRights } from '../cluster/rbac.ts'
 import { sendFiles } from '../cluster/send.ts'
 import { machineArch } from '../engine/build.ts'
 import type { Host } from '../hosts/host.ts'
+import { applyAddons, writeAddons } from './addons.ts'
 import { controlPlaneFiles, makeAuthorities, nodeFiles, sharedControlPlaneFiles } from './files.ts'
 import { Pki } from './pki.ts'
 
@@ -16,6 +17,10 @@ import { Pki } from './pki.ts'
  */
 export const bare: Contender = {
   name: 'bare',
+  addons: true,
+  async prepare(ground) {
+    if (ground.addons) await writeAddons(ground)
+  },
   begin: (ground, signal) => attempt(async (known) => setUp(ground, signal, known)),
 }
 
@@ -34,6 +39,7 @@ async function setUp(ground: Ground, signal: AbortSignal, known: (access: Access
       await host.script(startScript(cast.controlPlanes.includes(host)), { signal })
     }),
     grantRights(ground, access, signal),
+    ...(ground.addons ? [applyAddons(ground, access, signal)] : []),
   ])
 }
 
@@ -55,7 +61,7 @@ async function fetchAll(host: Host, ground: Ground, signal: AbortSignal): Promis
 
 async function writeFiles(
   pki: Pki,
-  { cast, versions }: Ground,
+  { cast, versions, mirror }: Ground,
 ): Promise<{ access: Access; files: ReadonlyMap<Host, Files> }> {
   const authorities = await makeAuthorities(pki)
   const [admin, etcdAdmin, shared] = await Promise.all([
@@ -64,7 +70,7 @@ async function writeFiles(
     sharedControlPlaneFiles(pki, authorities),
   ])
   const controlPlanes = cast.controlPlanes.map(async (host) => {
-    const node = { host, server: 'https://127.0.0.1:6443', versions, controlPlane: true }
+    const node = { host, server: 'https://127.0.0.1:6443', versions, mirror, controlPlane: true }
     const [own, common] = await Promise.all([
       controlPlaneFiles(pki, authorities, host, cast),
       nodeFiles(pki, authorities, node),
@@ -74,7 +80,7 @@ async function writeFiles(
   // Without a balancer, workers share the API servers out among themselves.
   const workers = cast.workers.map(async (host, index) => {
     const chosen = cast.controlPlanes[index % cast.controlPlanes.length]
-    const node = { host, server: `https://${chosen?.address}:6443`, versions, controlPlane: false }
+    const node = { host, server: `https://${chosen?.address}:6443`, versions, mirror, controlPlane: false }
     return [host, await nodeFiles(pki, authorities, node)] as const
   })
   return {

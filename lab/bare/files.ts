@@ -93,11 +93,12 @@ export interface NodeWish {
   /** The API server this node talks to. */
   readonly server: string
   readonly versions: Versions
+  readonly mirror: string
   readonly controlPlane: boolean
 }
 
 export async function nodeFiles(pki: Pki, { kubernetes }: Authorities, wish: NodeWish): Promise<Files> {
-  const { host, server, versions, controlPlane } = wish
+  const { host, server, versions, mirror, controlPlane } = wish
   const [client, serving, proxy, flannel] = await Promise.all([
     pki.sign(kubernetes, { commonName: `system:node:${host.name}`, organization: 'system:nodes' }),
     pki.sign(kubernetes, { commonName: `system:node:${host.name}`, server: [host.name, host.address] }),
@@ -118,7 +119,7 @@ export async function nodeFiles(pki: Pki, { kubernetes }: Authorities, wish: Nod
     'etc/kubernetes/flannel.conf': config(flannel),
     'etc/systemd/system/kubelet.service': kubeletUnit(host),
     'etc/systemd/system/kube-proxy.service': kubeProxyUnit(host),
-    ...runtimeFiles(pauseImage(versions)),
+    ...runtimeFiles(pauseImage(versions), mirror),
     ...flannelFiles(host),
   }
 }

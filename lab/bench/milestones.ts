@@ -3,6 +3,7 @@ import { until } from '../../src/kit/until.ts'
 import type { Access, Attempt, Ground } from '../cluster/contender.ts'
 import { KubeApi } from '../cluster/kube-api.ts'
 import type { Host } from '../hosts/host.ts'
+import { addonsUsable } from './addons-usable.ts'
 import { probePods, probeService, probeWorkload } from './workload.ts'
 
 /** What a user waits for, in the order it usually comes. */
@@ -14,6 +15,7 @@ export const milestones = [
   'a pod Running on every node',
   'HTTP across nodes',
   'ClusterIP answers',
+  'addons usable',
 ] as const
 export type Milestone = (typeof milestones)[number]
 
@@ -33,7 +35,7 @@ interface Node {
 
 /** Watches an attempt from outside, the same way for every contender, and notes when each milestone came. */
 export async function observe(
-  { cast }: Pick<Ground, 'cast'>,
+  { cast, addons }: Pick<Ground, 'cast' | 'addons'>,
   attempt: Attempt,
   started: number,
   signal: AbortSignal,
@@ -87,6 +89,9 @@ export async function observe(
     }
     await wait('the service to answer', async () => probeService(first, 'service', hosts.length))
     reached('ClusterIP answers')
+    if (!addons) return
+    for (const [what, look] of addonsUsable(first, hosts)) await wait(what, look)
+    reached('addons usable')
   }
   try {
     await settleAll([etcd(), anyReady(), allReady(), cluster(), pods(), attempt.finished])

@@ -23,7 +23,15 @@ test('a table has a row for each milestone and each cost', () => {
     | a pod Running on every node (s)                  | 5.0 (5.0–5.0)    |
     | HTTP across nodes (s)                            | 6.0 (6.0–6.0)    |
     | ClusterIP answers (s)                            | 7.0 (7.0–7.0)    |
+    | addons usable (s)                                | 8.0 (8.0–8.0)    |
     | CPU of all hosts (s)                             | 12.3 (12.3–12.3) |
     | peak memory of all hosts, page cache apart (GiB) | 3.0 (3.0–3.0)    |"
   `)
+})
+
+test('a milestone that nobody was asked for has no figure', () => {
+  const trial = { times: new Map([['etcd healthy', 1000] as const]), usage: { cpuSeconds: 1, peakBytes: 0 } }
+  const [, , first, ...rest] = renderTable([{ title: 'bare', trials: [trial, trial] }]).split('\n')
+  expect(first).toContain('| 1.0 (1.0–1.0) |')
+  expect(rest[0]).toMatch(/\| – +\|$/)
 })

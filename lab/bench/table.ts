@@ -7,21 +7,25 @@ export interface Column {
   readonly trials: readonly Pick<Trial, 'times' | 'usage'>[]
 }
 
+/** Its title, and what a trial says of it: nothing where it was not asked for. */
+type Row = readonly [title: string, value: (trial: Column['trials'][number]) => number | undefined]
+
 /** Every milestone and cost in a row, every column's median with its spread: a Markdown table. */
 export function renderTable(columns: readonly Column[]): string {
-  const rows: [string, (trial: Column['trials'][number]) => number][] = [
-    ...milestones.map((milestone): [string, (trial: Column['trials'][number]) => number] => [
-      `${milestone} (s)`,
-      ({ times }) => (times.get(milestone) ?? Number.NaN) / 1000,
-    ]),
+  const rows: Row[] = [
+    ...milestones.map((milestone): Row => [`${milestone} (s)`, ({ times }) => seconds(times.get(milestone))]),
     ['CPU of all hosts (s)', ({ usage }) => usage.cpuSeconds],
     ['peak memory of all hosts, page cache apart (GiB)', ({ usage }) => usage.peakBytes / 2 ** 30],
   ]
   const body = rows.map(([title, value]) => [
     title,
-    ...columns.map(({ trials }) => spread(trials.map(value))),
+    ...columns.map(({ trials }) => spread(trials.flatMap((trial) => value(trial) ?? []))),
   ])
   return markdown([['', ...columns.map(({ title }) => title)], ...body])
+}
+
+function seconds(milliseconds: number | undefined): number | undefined {
+  return milliseconds === undefined ? undefined : milliseconds / 1000
 }
 
 /** `12.3 (11.9–13.0)`: the median, then the least and the most. */

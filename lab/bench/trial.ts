@@ -20,6 +20,8 @@ export interface TrialWish {
   readonly lab: Lab
   readonly mirror: string
   readonly versions: Versions
+  /** Asks for addons, where the contender can be asked for them. */
+  readonly addons?: boolean
   readonly signal?: AbortSignal
   readonly onMilestone?: (milestone: Milestone) => void
 }
@@ -34,7 +36,8 @@ export async function runTrial(wish: TrialWish): Promise<Trial> {
   const controller = new AbortController()
   const signal =
     wish.signal === undefined ? controller.signal : AbortSignal.any([controller.signal, wish.signal])
-  const ground = { cast, mirror, digests, versions, directory: lab.directory }
+  const addons = wish.addons === true && contender.addons === true
+  const ground = { cast, mirror, digests, versions, addons, directory: lab.directory }
   await contender.prepare?.(ground)
   const meters = await meter(hosts)
   const started = performance.now()

@@ -9,6 +9,7 @@ export const probe = {
   port: 8080,
   nodePort: 30080,
   clusterIP: '10.96.77.77',
+  dnsName: 'probe.default.svc.cluster.local',
 }
 
 const labels = { app: probe.name }
@@ -85,17 +86,17 @@ export async function probePods(api: KubeApi): Promise<ProbePod[]> {
   )
 }
 
-/** Has each of so many pods call every other, or the service; true when all of them are answered. */
+/** Has each of so many pods call every other, or the service by its address or its name; true when all of them are answered. */
 export async function probeService(
   api: KubeApi,
-  target: 'pods' | 'service',
+  target: 'pods' | 'service' | 'name',
   count: number,
 ): Promise<boolean> {
   const pods = await probePods(api)
   if (pods.length !== count) return false
   const calls = pods.flatMap((from) =>
-    target === 'service'
-      ? [dial(api, from, probe.clusterIP, 80)]
+    target !== 'pods'
+      ? [dial(api, from, target === 'name' ? probe.dnsName : probe.clusterIP, 80)]
       : pods.filter((to) => to !== from).map(async (to) => dial(api, from, to.address, probe.port)),
   )
   return (await Promise.all(calls)).every((answer) => answer !== undefined)

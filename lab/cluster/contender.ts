@@ -8,6 +8,8 @@ export interface Ground {
   readonly mirror: string
   readonly digests: Digests
   readonly versions: Versions
+  /** Whether the cluster shall have the addons that come with hyperkube. */
+  readonly addons: boolean
   /** A place for keys while they are made: it goes with the lab. */
   readonly directory: string
 }
@@ -28,6 +30,8 @@ export interface Attempt {
 /** A way of turning hosts into a cluster. */
 export interface Contender {
   readonly name: string
+  /** It can be asked for addons, too. */
+  readonly addons?: true
   /** What is there before the clock starts, as keys and digests are for all of them. */
   prepare?(ground: Ground): Promise<void>
   begin(ground: Ground, signal: AbortSignal): Attempt

@@ -5,12 +5,27 @@ import { conflistScript, conflistUnits, containerdUnit, flanneldUnit } from './u
 /** Path on the host, without the leading slash, to contents. */
 export type Files = Readonly<Record<string, string>>
 
-export function runtimeFiles(pause: string): Files {
+/** With a mirror, what containerd has not been given it pulls from there. */
+export function runtimeFiles(pause: string, mirror?: string): Files {
   return {
-    'etc/containerd/config.toml': containerdConfig(pause),
+    'etc/containerd/config.toml': `${containerdConfig(pause)}${mirror === undefined ? '' : registryConfig}`,
     'etc/systemd/system/containerd.service': containerdUnit(),
     'etc/sysctl.d/90-kubernetes.conf': 'net.ipv4.ip_forward = 1\n',
+    ...(mirror === undefined ? {} : mirrorFiles(mirror)),
   }
+}
+
+const mirrorDirectory = 'etc/containerd/certs.d'
+
+const registryConfig = `
+[plugins.'io.containerd.cri.v1.images'.registry]
+  config_path = '/${mirrorDirectory}'
+`
+
+function mirrorFiles(mirror: string): Files {
+  const text = `[host."${mirror}"]\n  capabilities = ["pull", "resolve"]\n`
+  const registries = ['registry.k8s.io', 'docker.io']
+  return Object.fromEntries(registries.map((host) => [`${mirrorDirectory}/${host}/hosts.toml`, text]))
 }
 
 export function flannelFiles(host: Host): Files {

@@ -23,6 +23,7 @@ interface Options {
   readonly shape: readonly string[]
   readonly runs: number
   readonly kubernetes: KubernetesVersion
+  readonly addons?: true
   readonly out?: string
 }
 
@@ -38,6 +39,7 @@ export function benchCommand(parent: Command): void {
         .choices(kubernetesVersions)
         .default(kubernetesVersions[0]),
     )
+    .option('--addons', 'with the addons that come with hyperkube; bare has them by kubectl apply')
     .option('--out <file>', 'also write the table, with versions and date')
     .action(async (names: string[], options: Options) => {
       const columns = options.shape.flatMap((text) =>
@@ -60,7 +62,9 @@ export function benchCommand(parent: Command): void {
             signal.throwIfAborted()
             await lab.clear()
             await report.step(`run ${run}: ${contender.name} ${text}`, async () => {
-              trials.push(await runTrial({ contender, shape, lab, mirror: mirror.address, versions, signal }))
+              const addons = options.addons === true
+              const wish = { contender, shape, lab, mirror: mirror.address, versions, addons, signal }
+              trials.push(await runTrial(wish))
             })
           }
         }
@@ -89,14 +93,23 @@ function choose(names: readonly string[]): readonly Contender[] {
   return names.length === 0 ? contenders : contenders.filter(({ name }) => names.includes(name))
 }
 
+const addonsPage = `
+*Addons usable*: CoreDNS, metrics-server, Traefik and local-path are available on as many nodes as they shall be, the API
+serves metrics, on every node a pod finds a service by its name and Traefik answers at port 80, and there is a default
+StorageClass. hyperkube's \`up\` puts them there by itself. The bare engine gets the very same manifests, as
+\`hyperkube addon show\` prints them, by one \`kubectl apply --server-side\` the moment its first API server is ready; its
+hosts pull their images from the same mirror when pods ask for them.
+`
+
 function page(table: string, options: Options): string {
   const parts = selectParts().map(partId).join(', ')
-  return `# Bare engine, kubeadm and hyperkube
+  const title = options.addons === true ? 'A cluster with addons' : 'Bare engine, kubeadm and hyperkube'
+  return `# ${title}
 
 Written by \`npm run lab -- bench\` on ${new Date().toISOString().slice(0, 10)}: Kubernetes ${options.kubernetes},
 ${options.runs} runs of each, in turns. Median, least and most; the clock starts at hosts with nothing on them and
 artifacts come from the lab's mirror. Compare columns with each other, not with other machines.
-
+${options.addons === true ? addonsPage : ''}
 ${table}
 
 Engine: ${parts}.

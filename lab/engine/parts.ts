@@ -144,6 +144,13 @@ export const parts: readonly Part[] = [
   ),
   // The one that sample-apiserver keeps its objects in.
   define('test-etcd', 'v3.7.0', etcdPrograms, { module: 'etcd/v3.7.0', onRequest: true }),
+  // A server of buckets, for whoever keeps something in one.
+  define(
+    'versitygw',
+    'v1.8.0',
+    [{ name: 'versitygw', from: 'github.com/versity/versitygw/cmd/versitygw', ask: ['--version'] }],
+    { stamps: { 'main.Version': 'v1.8.0' }, onRequest: true },
+  ),
   ...kubernetesVersions.map((version) => kubernetesForWindows(version)),
   define('containerd', 'v2.3.7', containerdPrograms(['containerd', 'ctr']), {
     os: 'windows',

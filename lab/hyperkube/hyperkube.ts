@@ -1,52 +1,26 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { parse, stringify } from 'yaml'
+import { parse } from 'yaml'
 import { z } from 'zod'
-import { buildExecutable, ownTarget } from '../../scripts/executable.ts'
-import { type CommandResult, run } from '../../src/kit/command.ts'
-import { exists } from '../../src/kit/files.ts'
 import { until } from '../../src/kit/until.ts'
 import { type Access, attempt, type Contender, type Ground } from '../cluster/contender.ts'
-import { clusterDocument } from './cluster-document.ts'
+import { deskOf, layDesk } from './desk.ts'
+
+const name = 'hyperkube'
 
 /** What a person does with the shipped executable. Before the clock starts they have their files, as others have keys. */
 export const hyperkube: Contender = {
-  name: 'hyperkube',
+  name,
+  addons: true,
   async prepare(ground) {
-    const directory = workOf(ground)
-    // The hosts of a former run had the same addresses and other keys.
-    await rm(directory, { recursive: true, force: true })
-    await mkdir(directory, { recursive: true })
-    if (!(await exists(programOf(ground)))) await buildExecutable(ownTarget(), ground.directory)
-    const { controlPlanes, workers } = ground.cast
-    const kubernetes = ground.versions.kubernetes.replace(/^v/, '')
-    const document = clusterDocument(kubernetes, ground.mirror, [...controlPlanes, ...workers])
-    await writeFile(join(directory, 'cluster.yml'), stringify(document))
-    await type(ground, 'init')
-    await type(ground, 'lock')
+    const desk = deskOf(ground, name)
+    await layDesk(ground, desk)
+    await desk.type('init')
   },
   begin: (ground, signal) =>
     attempt(async (known) => {
-      const up = type(ground, 'up', '--yes')
+      const up = deskOf(ground, name).type('up', '--yes')
       known(await Promise.race([accessTo(ground, signal), up.then(async () => accessTo(ground, signal))]))
       await up
     }),
-}
-
-function workOf({ directory, cast }: Ground): string {
-  // Another set of hosts is another cluster.
-  return join(directory, 'hyperkube', cast.controlPlanes.map(({ address }) => address).join('-'))
-}
-
-function programOf({ directory }: Ground): string {
-  return join(directory, `hyperkube-${ownTarget()}`)
-}
-
-async function type(ground: Ground, ...words: readonly string[]): Promise<CommandResult> {
-  const work = workOf(ground)
-  return run([programOf(ground), ...words, '-f', join(work, 'cluster.yml')], {
-    env: { XDG_CONFIG_HOME: work, XDG_STATE_HOME: work, HOME: work },
-  })
 }
 
 const config = z.object({
@@ -60,16 +34,16 @@ const config = z.object({
 
 /** To the API as the product gives it to people; to etcd as it lies on a host for them. */
 async function accessTo(ground: Ground, signal: AbortSignal): Promise<Access> {
-  const { stdout } = await type(ground, 'kubeconfig', '--break-glass', '--for', '1h')
+  const { stdout } = await deskOf(ground, name).type('kubeconfig', '--break-glass', '--for', '1h')
   const { clusters, users } = config.parse(parse(stdout))
   const [cluster, user] = [clusters[0]?.cluster, users[0]?.user]
   const text = (data: string | undefined): string => Buffer.from(data ?? '', 'base64').toString('utf8')
   const [first] = ground.cast.controlPlanes
-  const read = async (name: string): Promise<string> =>
+  const read = async (file: string): Promise<string> =>
     until(
-      `${name} of etcd`,
+      `${file} of etcd`,
       async () => {
-        const result = await first?.exec(['cat', `/etc/hyperkube/etcd/${name}`], { allowFailure: true })
+        const result = await first?.exec(['cat', `/etc/hyperkube/etcd/${file}`], { allowFailure: true })
         return result?.code === 0 && result.stdout
       },
       { within: 300_000, signal },

@@ -107,6 +107,7 @@ async function packLayer(image: Image, programs: string, work: string, layout: s
     await writeFile(join(root, place), text)
   }
   for (const [place, target] of Object.entries(image.links ?? {})) {
+    await mkdir(dirname(join(root, place)), { recursive: true })
     await rm(join(root, place), { force: true })
     await symlink(target, join(root, place))
   }

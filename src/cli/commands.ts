@@ -45,6 +45,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/up.ts')).up,
   },
   {
+    name: 'upgrade',
+    aliases: [],
+    summary: 'bring the cluster to another version of Kubernetes',
+    load: async () => (await import('./commands/upgrade.ts')).upgrade,
+  },
+  {
     name: 'status',
     aliases: [],
     summary: 'how every host and every part of the cluster is',
@@ -53,8 +59,26 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'addon',
     aliases: ['addons'],
-    summary: 'what is kept inside the cluster: list, diff, enable, disable',
+    summary: 'what is kept inside the cluster: list, diff, show, enable, disable',
     load: async () => (await import('./commands/addon.ts')).addon,
+  },
+  {
+    name: 'node',
+    aliases: ['nodes'],
+    summary: 'hosts come and go: add, remove, replace, drain, uncordon',
+    load: async () => (await import('./commands/node.ts')).node,
+  },
+  {
+    name: 'etcd',
+    aliases: [],
+    summary: 'the cluster’s memory: how it is; snapshots of it: save, list, verify, prune',
+    load: async () => (await import('./commands/etcd.ts')).etcd,
+  },
+  {
+    name: 'secret',
+    aliases: ['secrets'],
+    summary: 'what cluster.yml refers to by name, such as passwords: set, list, remove',
+    load: async () => (await import('./commands/secret.ts')).secret,
   },
   {
     name: 'reset',

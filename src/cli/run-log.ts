@@ -28,7 +28,9 @@ export function diskRunLogs(stateDirectory: () => string): RunLogs {
       try {
         const directory = join(stateDirectory(), 'hyperkube', 'runs', cluster)
         mkdirSync(directory, { recursive: true, mode: 0o700 })
-        const path = join(directory, `${now.toISOString().replaceAll(':', '-')}-${command}${ending}`)
+        // Some are several words, of which a person has typed the last.
+        const words = command.replaceAll(/[^\w.-]+/g, '-')
+        const path = join(directory, `${now.toISOString().replaceAll(':', '-')}-${words}${ending}`)
         forgetOld(directory)
         return openLog(path, openSync(path, 'ax', 0o600))
       } catch (error) {

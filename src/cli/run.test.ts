@@ -20,8 +20,12 @@ test('alone it says what it is, and how to begin', async () => {
       bundle       put all files and images into one, for hosts with no way out; verify it
       plan         say what would be done on each host, and in which order; do nothing
       up           make the hosts a cluster, or bring it to what cluster.yml says now
+      upgrade      bring the cluster to another version of Kubernetes
       status       how every host and every part of the cluster is
-      addon        what is kept inside the cluster: list, diff, enable, disable
+      addon        what is kept inside the cluster: list, diff, show, enable, disable
+      node         hosts come and go: add, remove, replace, drain, uncordon
+      etcd         the cluster’s memory: how it is; snapshots of it: save, list, verify, prune
+      secret       what cluster.yml refers to by name, such as passwords: set, list, remove
       reset        take everything of the cluster off its hosts
       kubeconfig   print what kubectl needs to be an administrator, for a day
       proxy        serve the API on this machine, whichever control planes are well

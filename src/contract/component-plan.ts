@@ -29,6 +29,8 @@ const file = z.strictObject({
   content,
   /** Whether the component sees a change only after a restart. */
   restart: z.boolean(),
+  /** Whether what it says matters only to whoever has none yet: one that is there stays as it is. */
+  once: z.literal(true).optional(),
 })
 export type PlannedFile = z.infer<typeof file>
 

@@ -27,6 +27,8 @@ const ask = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('facts'), host: z.string() }),
   /** What would be done, were the plan applied; with `texts` also what is in files that would change. */
   z.strictObject({ type: z.literal('diff'), plan, texts: z.boolean().optional() }),
+  /** The last plan that the host was taken through as a whole, and that was another than the one with this digest. */
+  z.strictObject({ type: z.literal('former-plan'), than: z.string() }),
   /** With `force` also from a holder who is still there. */
   z.strictObject({ type: z.literal('claim'), claim, force: z.boolean() }),
   z.strictObject({ type: z.literal('release'), claim }),
@@ -45,6 +47,8 @@ const ask = z.discriminatedUnion('type', [
   }),
   /** The events of a run, from one on. */
   z.strictObject({ type: z.literal('attach'), run: z.uuid(), from: z.int().min(1) }),
+  /** Stops the services of a stage and of all that come after it, the last first, because the host is about to leave. */
+  z.strictObject({ type: z.literal('stop-services'), claim, run: z.uuid(), from: stage }),
   /** Takes everything of ours off the host, as a run that can be attached to. */
   z.strictObject({ type: z.literal('reset'), claim, run: z.uuid() }),
   /** What time it is there. */
@@ -81,6 +85,7 @@ const answer = z.discriminatedUnion('type', [
     /** By the names that ops give them. Never of secrets. */
     texts: z.record(z.string(), z.string()).optional(),
   }),
+  z.strictObject({ type: z.literal('former-plan'), plan: plan.optional() }),
   z.strictObject({ type: z.literal('claimed'), claim }),
   z.strictObject({ type: z.literal('released') }),
   z.strictObject({

@@ -70,7 +70,8 @@ function artifactThing(artifact: PlannedArtifact): Thing {
   return { target: 'artifact', name: `${name}-${version}`, content, restart: true }
 }
 
-function fileThing({ path, owner, mode, content, restart }: PlannedFile): Thing {
+function fileThing({ path, owner, mode, content, restart, once }: PlannedFile): Thing {
+  if (once) return { target: 'file', name: path, content: { owner, mode, once }, restart }
   const bytes = content.kind === 'text' ? { text: content.text } : { tag: content.tag }
   return { target: 'file', name: path, content: { owner, mode, ...bytes }, restart }
 }

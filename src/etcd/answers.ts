@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Alarm, hexId, type MemberList, type MemberStatus } from './member.ts'
+import { type Alarm, hexId, type KeyCount, type MemberList, type MemberStatus } from './member.ts'
 
 /** etcd leaves out what is zero, empty or false. Numbers of 64 bits are text. */
 const digits = z.string().regex(/^\d{1,20}$/)
@@ -63,6 +63,16 @@ export const alarmAnswer: z.ZodType<readonly Alarm[]> = z
     alarms: z.array(z.looseObject({ memberID: id, alarm: z.enum(['NOSPACE', 'CORRUPT']) })).default([]),
   })
   .transform(({ alarms }) => alarms.map(({ memberID, alarm }) => ({ memberId: memberID, alarm })))
+
+export const countAnswer: z.ZodType<KeyCount> = z
+  .looseObject({ header: z.looseObject({ revision: number }), count: number })
+  .transform(({ header: { revision }, count }) => ({ revision, keys: count }))
+
+/** A piece of the database, and how many bytes of it are still to come; or what keeps the rest from coming. */
+export const snapshotLine = z.union([
+  z.object({ result: z.looseObject({ blob: z.base64(), remaining_bytes: number }) }),
+  z.object({ error: z.looseObject({ message: z.string() }) }),
+])
 
 /** As it says no: a code of gRPC, and words. */
 export const refusalAnswer = z.looseObject({ code: z.int(), message: z.string() })

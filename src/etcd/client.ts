@@ -1,11 +1,13 @@
 import type { z } from 'zod'
-import { alarmAnswer, memberListAnswer, statusAnswer } from './answers.ts'
+import { alarmAnswer, countAnswer, memberListAnswer, statusAnswer } from './answers.ts'
 import type { Credentials, Pem } from '../kit/credentials.ts'
 import { EtcdError } from './etcd-error.ts'
 import { type CallOptions, Gateway } from './gateway.ts'
 import { healthOf } from './health-page.ts'
 import type { Dial } from '../kit/tunnel-agent.ts'
-import type { Alarm, MemberHealth, MemberList, MemberStatus } from './member.ts'
+import { allKeys } from './all-keys.ts'
+import type { Alarm, KeyCount, MemberHealth, MemberList, MemberStatus } from './member.ts'
+import { type DatabasePiece, databasePieces } from './database-pieces.ts'
 
 export interface EtcdClientOptions {
   /** https://10.0.0.1:2379: asked in this order, beginning with the one that answered last. */
@@ -51,6 +53,16 @@ export class EtcdClient implements Disposable {
   /** Of the member at this endpoint. Never fails, but for an abort. */
   async health(endpoint: string, options: CallOptions = {}): Promise<MemberHealth> {
     return healthOf(async (path) => this.#gateway.page(endpoint, path, options))
+  }
+
+  /** Of the member at this endpoint, from what it has itself. */
+  async countKeys(endpoint: string, options: CallOptions = {}): Promise<KeyCount> {
+    return this.#gateway.post(endpoint, 'kv/range', allKeys(), countAnswer, options)
+  }
+
+  /** The whole database of the member at this endpoint, as it is now, with etcd's own digest at its end. */
+  database(endpoint: string, options: CallOptions = {}): AsyncIterable<DatabasePiece> {
+    return databasePieces(this.#gateway.stream(endpoint, 'maintenance/snapshot', {}, options), endpoint)
   }
 
   /** Something that any of them can say: asked of each until one does. */

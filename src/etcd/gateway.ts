@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Agent } from 'node:https'
 import type { z } from 'zod'
 import { type Credentials, LiveCredentials } from '../kit/credentials.ts'
@@ -20,6 +21,8 @@ export interface Page {
 const usual = 12_000
 const patience: Patience = { connect: 3000, answer: usual }
 const limit = 4 * 2 ** 20
+/** So long without a byte is no answer any more. */
+const stall = 30_000
 
 /** etcd's own way to be asked in JSON, at one endpoint at a time. */
 export class Gateway {
@@ -55,6 +58,41 @@ export class Gateway {
     return this.#send(endpoint, 'GET', path, undefined, options)
   }
 
+  /** An answer that goes on for as long as it takes, in whatever pieces it comes. */
+  async *stream(
+    endpoint: string,
+    path: string,
+    body: object,
+    { signal, timeout = stall }: CallOptions = {},
+  ): AsyncGenerator<Uint8Array> {
+    const given = this.#either(signal)
+    const silence = new AbortController()
+    const timer = setTimeout(() => silence.abort(), timeout)
+    const either = AbortSignal.any([given, silence.signal])
+    try {
+      const response = await this.#ask(endpoint, 'POST', `/v3/${path}`, JSON.stringify(body), either)
+      if (response.statusCode !== 200) {
+        const text = await readText(response, limit, either)
+        throw refused(path, endpoint, response.statusCode ?? 0, text)
+      }
+      for await (const chunk of response) {
+        timer.refresh()
+        yield chunk
+      }
+    } catch (error) {
+      given.throwIfAborted()
+      if (either.aborted) throw late(path, endpoint, timeout)
+      if (error instanceof EtcdError) throw error
+      throw unanswered(
+        path,
+        endpoint,
+        error instanceof NoAnswer ? error : new NoAnswer('cut', true, 'the answer was cut', error),
+      )
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   async #send(
     endpoint: string,
     method: string,
@@ -62,25 +100,39 @@ export class Gateway {
     body: string | undefined,
     { signal, timeout = usual }: CallOptions,
   ): Promise<Page> {
-    const given = signal === undefined ? this.#signal : AbortSignal.any([this.#signal, signal])
+    const given = this.#either(signal)
     const either = AbortSignal.any([given, AbortSignal.timeout(timeout)])
     try {
-      const response = await ask({
-        url: endpoint + path,
-        method,
-        headers: { 'user-agent': 'hyperkube', 'content-type': 'application/json' },
-        body,
-        agent: this.#agent,
-        identity: await this.#credentials.current(),
-        patience,
-        signal: either,
-      })
+      const response = await this.#ask(endpoint, method, path, body, either)
       return { status: response.statusCode ?? 0, text: await readText(response, limit, either) }
     } catch (error) {
       given.throwIfAborted()
       if (either.aborted) throw late(path, endpoint, timeout)
       throw error instanceof NoAnswer ? unanswered(path, endpoint, error) : error
     }
+  }
+
+  async #ask(
+    endpoint: string,
+    method: string,
+    path: string,
+    body: string | undefined,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    return ask({
+      url: endpoint + path,
+      method,
+      headers: { 'user-agent': 'hyperkube', 'content-type': 'application/json' },
+      body,
+      agent: this.#agent,
+      identity: await this.#credentials.current(),
+      patience,
+      signal,
+    })
+  }
+
+  #either(signal: AbortSignal | undefined): AbortSignal {
+    return signal === undefined ? this.#signal : AbortSignal.any([this.#signal, signal])
   }
 
   close(): void {

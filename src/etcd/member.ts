@@ -52,6 +52,12 @@ export interface Alarm {
   readonly alarm: 'NOSPACE' | 'CORRUPT'
 }
 
+/** How many keys there are, and as of which revision. */
+export interface KeyCount {
+  readonly revision: number
+  readonly keys: number
+}
+
 /** All members at one time. Only who has one may change anything. */
 export interface Observation extends MemberList {
   /** A quorum stands behind the list. Without one it is what some member remembers. */

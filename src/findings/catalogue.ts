@@ -14,11 +14,13 @@ import { kube } from './kube.ts'
 import { lifecycle } from './lifecycle.ts'
 import { linuxHost } from './linux-host.ts'
 import { lock } from './lock.ts'
+import { node } from './node.ts'
 import { peers } from './peers.ts'
 import { pki } from './pki.ts'
 import { plan } from './plan.ts'
 import { proxy } from './proxy.ts'
 import { rollout } from './rollout.ts'
+import { snapshot } from './snapshot.ts'
 import { spec } from './spec.ts'
 import { ssh } from './ssh.ts'
 import { windowsHost } from './windows-host.ts'
@@ -47,7 +49,9 @@ export const areas: readonly Area[] = [
   { title: 'What is done on a host', entries: agent },
   { title: 'The Kubernetes API', entries: kube },
   { title: 'etcd', entries: etcd },
+  { title: 'Snapshots of etcd', entries: snapshot },
   { title: 'Bringing hosts to their plan', entries: lifecycle },
+  { title: 'Nodes and their pods', entries: node },
   { title: 'Addons', entries: addon },
   { title: 'Certificates', entries: pki },
   { title: 'The way to the API', entries: proxy },

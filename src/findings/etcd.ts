@@ -52,6 +52,13 @@ export const etcd: Entries = {
     remedy:
       'Run the command that added it again: it goes on. If its host is lost, take it out: `hyperkube node remove HOST`.',
   },
+  ETCD_LEARNER_STUCK: {
+    summary: 'A new member of etcd did not get to vote in time, and was taken out again.',
+    meaning:
+      'The others are as they were. A member votes once it knows what they know; its disk or the way to it is too slow, or another member was away.',
+    remedy:
+      'Look at `journalctl -u etcd` of the host and at the state of the others, then run `hyperkube up` again.',
+  },
   ETCD_NO_QUORUM: {
     summary: 'Too few members of etcd are well: it takes no writes, and the API stands still.',
     meaning: 'Pods go on running as they are. No restart helps; only members that come back do.',

@@ -33,6 +33,11 @@ export const general: Entries = {
     meaning: 'Its exit code and its last lines are in the message.',
     remedy: 'Those lines say what it wants. Type the same command by hand to see all of it.',
   },
+  HOST_KNOWN: {
+    summary: 'A host that was to be added is in cluster.yml already.',
+    meaning: 'Two hosts cannot have one name. Nothing was done.',
+    remedy: 'Choose another name, or run `hyperkube up`, which brings it to what the file says.',
+  },
   LIMIT_UNKNOWN_HOST: {
     summary: '`--limit` names a host that cluster.yml does not have.',
     meaning:

@@ -85,6 +85,15 @@ export const identity: Entries = {
       'An empty key file comes from a copy that failed; sealed with it, the identity would be open to everybody.',
     remedy: 'Take the key file from a backup; as a passphrase use several words.',
   },
+  SECRET_NAME: {
+    summary: 'What was given as the name of a secret is none.',
+    remedy:
+      'Lower-case letters, digits and dashes: `hyperkube secret set backup-access-key --from-file FILE`.',
+  },
+  SECRET_NOT_READ: {
+    summary: 'The file with the value of a secret could not be read.',
+    remedy: '`ls -l FILE`. From another program: `--from-file /dev/stdin`.',
+  },
   NO_HOME: {
     summary: 'You have no home directory, where keys would be kept.',
     meaning: 'So it is in some containers and build jobs.',

@@ -48,7 +48,7 @@ async function write({ path, text, mode, suffix }: Content, publish: Publish): P
 }
 
 /** A new name is only safe once its directory is. Windows has no such call, and needs none. */
-async function syncDirectory(path: string): Promise<void> {
+export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const directory = await open(path, 'r')
   try {

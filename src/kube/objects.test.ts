@@ -4,7 +4,7 @@ import { exists, find, get, list } from './read.ts'
 import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
 import { testBench } from './test-bench.ts'
 import type { Asked, TestAnswer } from '../kit/test-server.ts'
-import { apply, create, patchStatus, remove, replace } from './write.ts'
+import { apply, create, evict, patchStatus, remove, replace } from './write.ts'
 
 let authority: TestAuthority
 const { serve, serverOf, clientOf } = testBench(() => authority)
@@ -63,6 +63,53 @@ test('what is not there is no failure for those who ask whether it is', async ()
   expect(await exists(client, configMaps, place)).toBe(false)
   expect(await remove(client, configMaps, place)).toBe(false)
   await expect(get(client, configMaps, place)).rejects.toMatchObject({ code: 'KUBE_NOT_FOUND' })
+})
+
+test('a pod is evicted by its uid, and removed without waiting for its kubelet', async () => {
+  const server = await serverOf({ status: 201, json: { kind: 'Status', status: 'Success' } })
+  const client = clientOf([server.url])
+  expect(await evict(client, place, { uid: 'u' })).toBe(true)
+  expect(await remove(client, kindOf('v1', 'Pod'), place, { uid: 'u', grace: 0 })).toBe(true)
+  const pod = '/api/v1/namespaces/default/pods/a'
+  expect(server.asked.map(line)).toEqual([
+    `POST ${pod}/eviction? application/json`,
+    `DELETE ${pod}? application/json`,
+  ])
+  expect(server.asked.map(({ body }) => body)).toEqual([
+    {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: place,
+      deleteOptions: { preconditions: { uid: 'u' } },
+    },
+    expect.objectContaining({ preconditions: { uid: 'u' }, gracePeriodSeconds: 0 }),
+  ])
+})
+
+test('a budget that forbids an eviction is an answer, with what it says, and is not asked twice', async () => {
+  const cause = {
+    reason: 'DisruptionBudget',
+    message: 'The disruption budget web needs 2 healthy pods and has 2',
+  }
+  const server = await serverOf({
+    status: 429,
+    json: {
+      kind: 'Status',
+      reason: 'TooManyRequests',
+      message: 'Cannot evict pod',
+      details: { causes: [cause] },
+    },
+  })
+  await expect(evict(clientOf([server.url]), place)).rejects.toMatchObject({
+    code: 'KUBE_TOO_MANY',
+    causes: [cause],
+  })
+  expect(server.asked).toHaveLength(1)
+})
+
+test('a pod that is gone needs no eviction', async () => {
+  const server = await serverOf({ status: 404, json: { kind: 'Status', reason: 'NotFound' } })
+  expect(await evict(clientOf([server.url]), place)).toBe(false)
 })
 
 test('a conflict is told as one', async () => {

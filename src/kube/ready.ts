@@ -3,7 +3,7 @@ import { firstFew } from '../kit/first-few.ts'
 import type { KubeClient } from './client.ts'
 import { KubeError } from './kube-error.ts'
 import { parseAnswer } from './parse.ts'
-import type { CallOptions } from './request.ts'
+import type { CallOptions, KubeRequest } from './request.ts'
 
 export type Readiness =
   | { readonly ready: true }
@@ -52,7 +52,10 @@ const versionAnswer = z.looseObject({
 export type Version = z.infer<typeof versionAnswer>
 
 /** Of the server that answers: v1.37.1. */
-export async function version(client: KubeClient, { signal, timeout }: CallOptions = {}): Promise<Version> {
+export async function version(
+  client: KubeClient,
+  options: CallOptions & Pick<KubeRequest, 'server' | 'once'> = {},
+): Promise<Version> {
   const path = '/version'
-  return parseAnswer(versionAnswer, await client.request({ method: 'GET', path, signal, timeout }), path)
+  return parseAnswer(versionAnswer, await client.request({ method: 'GET', path, ...options }), path)
 }

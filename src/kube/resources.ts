@@ -11,6 +11,8 @@ const known: Readonly<Record<string, Readonly<Record<string, readonly [plural: s
     ConfigMap: ['configmaps', 'namespace'],
     Namespace: ['namespaces', 'cluster'],
     Node: ['nodes', 'cluster'],
+    PersistentVolume: ['persistentvolumes', 'cluster'],
+    PersistentVolumeClaim: ['persistentvolumeclaims', 'namespace'],
     Pod: ['pods', 'namespace'],
     Secret: ['secrets', 'namespace'],
     Service: ['services', 'namespace'],

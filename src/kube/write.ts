@@ -107,6 +107,8 @@ export interface RemoveOptions extends CallOptions {
   readonly uid?: string
   /** Only as it was when it was read. */
   readonly resourceVersion?: string
+  /** Seconds that its programs have to end; with 0 nobody waits for a kubelet to say that they have. */
+  readonly grace?: number
 }
 
 /** Whether it was there. It may be there for a while yet, when something must be done first. */
@@ -114,7 +116,7 @@ export async function remove(
   client: KubeClient,
   kind: Kind,
   place: Place,
-  { propagation = 'Background', uid, resourceVersion, signal, timeout }: RemoveOptions = {},
+  { propagation = 'Background', uid, resourceVersion, grace, signal, timeout }: RemoveOptions = {},
 ): Promise<boolean> {
   const path = objectPath(await client.discovery.resource(kind, { signal, timeout }), place)
   const body = {
@@ -122,8 +124,38 @@ export async function remove(
     kind: 'DeleteOptions',
     propagationPolicy: propagation,
     preconditions: { uid, resourceVersion },
+    gracePeriodSeconds: grace,
   }
-  return client.request({ method: 'DELETE', path, body, signal, timeout }).then(
+  return wasThere(client.request({ method: 'DELETE', path, body, signal, timeout }))
+}
+
+export interface EvictOptions extends CallOptions {
+  /** Only this very pod, and not another one that has got its name since. */
+  readonly uid?: string
+}
+
+/**
+ * Ends a pod as its disruption budget allows, and answers whether it was there. Fails with KUBE_TOO_MANY when the budget
+ * does not: only time and other pods change that, so it is not asked twice here.
+ */
+export async function evict(
+  client: KubeClient,
+  { namespace, name }: Place,
+  { uid, signal, timeout }: EvictOptions = {},
+): Promise<boolean> {
+  const resource = await client.discovery.resource({ apiVersion: 'v1', kind: 'Pod' })
+  const path = objectPath(resource, { namespace, name }, 'eviction')
+  const body = {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { namespace, name },
+    deleteOptions: { preconditions: { uid } },
+  }
+  return wasThere(client.request({ method: 'POST', path, body, signal, timeout }))
+}
+
+async function wasThere(asked: Promise<unknown>): Promise<boolean> {
+  return asked.then(
     () => true,
     (error: unknown) => {
       if (isKubeError(error, 'KUBE_NOT_FOUND')) return false

@@ -11,7 +11,18 @@ import { type PlanDocument, plansByHost } from './plan-document.ts'
  * the rest of it was done before, perhaps by a run that was cut.
  */
 export function beyondAgreement(agreed: PlanDocument, proposal: Proposal): string[] {
-  return [...beyondOnHosts(agreed, proposal), ...beyondInAddons(agreed.addons ?? [], proposal.addons)]
+  return [
+    ...beyondOnHosts(agreed, proposal),
+    ...beyondInLeaving(agreed, proposal),
+    ...beyondInAddons(agreed.addons ?? [], proposal.addons),
+  ]
+}
+
+function beyondInLeaving(agreed: PlanDocument, { steps }: Proposal): string[] {
+  const known = new Set(agreed.steps.map(({ id }) => id))
+  return steps.flatMap((step) =>
+    step.what === 'leave' && !known.has(step.id) ? [`${step.host} would leave the cluster`] : [],
+  )
 }
 
 function beyondOnHosts(agreed: PlanDocument, { plans, ops }: Proposal): string[] {

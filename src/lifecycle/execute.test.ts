@@ -9,6 +9,7 @@ import { execute } from './execute.ts'
 import type { Observer, Unwell } from './observer.ts'
 import { type Script, scriptedSession } from './scripted-agent.ts'
 import { eventStream } from './stream.ts'
+import { easyInterior } from './test-interior.ts'
 import { nothing, planFrom, type Proposal, secretsOf, type Wish } from './survey.ts'
 import type { TrialPods } from './verify/trial-pods.ts'
 
@@ -70,6 +71,8 @@ async function run({
     controllersReady: well,
     nodesReady: well,
     isVoter: well,
+    drainFindings: async () => [],
+    removedApis: async () => [],
   }
   const sessions = new Map(plans.map(({ host }) => [host, scriptedSession(host, { run: script, asked })]))
   const error: unknown = await execute(
@@ -79,14 +82,9 @@ async function run({
     {
       claim: { holder: 'me', generation: 1 },
       observer,
-      interior: {
-        putObjects: async () => undefined,
-        settleNodes: async () => undefined,
-        trialPods: pods,
-        layAddon: async () => undefined,
-        putAddon: async () => ({ removed: [], findings: [] }),
-        removeAddon: async () => ({ removed: [], findings: [] }),
-      },
+      interior: { ...easyInterior, trialPods: pods },
+      left: () => undefined,
+      leavers: new Map(),
       tell: eventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', () => new Date(), [
         (event) => void events.push(event),
       ]),

@@ -1,31 +1,25 @@
 import type { OpenBundle } from '../bundle/open.ts'
-import type { Claim } from '../contract/request.ts'
-import { settleAll } from '../kit/settle.ts'
 import { addressAt } from '../spec/cidr.ts'
 import { describeStep } from '../rollout/describe.ts'
-import { isEarly, type Step } from '../rollout/step.ts'
+import { beginsEarly, isApply, isEarly, type Step } from '../rollout/step.ts'
 import { list } from '../rollout/words.ts'
 import { type Ahead, aheadOf } from './addons/ahead.ts'
 import { addonWork } from './addons/put-addons.ts'
-import { applyThrough } from './apply.ts'
 import { type Certificates, certify } from './certificates.ts'
 import { deliverAll, hostsToDeliver } from './deliver.ts'
 import { passGate } from './gate.ts'
 import type { Interior, Observer } from './observer.ts'
 import type { Session } from './session.ts'
-import { type Tell, toldStep, type What } from './stream.ts'
-import { type Proposal, secretsOf, type Wish } from './survey.ts'
+import { toldStep, type What } from './stream.ts'
+import type { Proposal, Wish } from './survey.ts'
 import { verify } from './verify/verify.ts'
+import { depart, visit, type VisitOptions } from './visit.ts'
 
-export interface ExecuteOptions {
-  readonly claim: Claim
+export interface ExecuteOptions extends VisitOptions {
   readonly observer: Observer
   readonly interior: Interior
   /** Where files come from, for hosts that have no way to them. */
   readonly bundle?: OpenBundle | undefined
-  readonly tell: Tell
-  readonly now: () => Date
-  readonly signal: AbortSignal
 }
 
 /** A slow disk and a cold start together stay below it. */
@@ -70,15 +64,21 @@ function turnsOf(
   const fresh = plansToVerify(plans, steps, inside)
   let certificates: Certificates = new Map()
   const stepTurn = (step: Step): Turn => ({
-    planned: { step: step.id, title: describeStep(step), hosts: [...step.hosts], stage: step.stage },
+    planned: {
+      step: step.id,
+      title: describeStep(step),
+      hosts: [...step.hosts],
+      ...(step.what === 'apply' ? { stage: step.stage } : {}),
+    },
     work: async () => {
-      await pass(step.before, options)
-      await take(step, wish, plans, sessions, certificates, options)
-      await pass(step.after, options)
+      const through = async (gates: Step['after']): Promise<void> => pass(gates, options)
+      await through(step.before)
+      if (step.what === 'leave') await depart(step, options)
+      else await visit(step, { wish, plans, sessions, certificates, pass: through }, options)
     },
   })
   // A run that was cut may have left an API without them, so they are looked at in any case, once it answers.
-  const answering = steps.findLastIndex(({ stages }) => stages.some(isEarly)) + 1
+  const answering = steps.findLastIndex(beginsEarly) + 1
   const hosts = touched.map(({ host }) => host)
   const sign = turn('certificates', `certificates for ${list(hosts)}`, hosts, async () => {
     certificates = await certify(wish.identity, touched, sessions, claim, now())
@@ -121,7 +121,9 @@ function plansToVerify(
   inside: Proposal['inside'],
 ): Proposal['plans'] {
   const visited = new Set([
-    ...steps.filter(({ stages }) => stages.some((stage) => !isEarly(stage))).flatMap(({ hosts }) => hosts),
+    ...steps
+      .filter((step) => isApply(step) && step.stages.some((stage) => !isEarly(stage)))
+      .flatMap(({ hosts }) => hosts),
     ...inside.flatMap((change) => (change.kind === 'trial' ? [change.host] : [])),
   ])
   return plans.filter(
@@ -133,29 +135,6 @@ function plansToVerify(
 function apiService({ cluster }: Wish): { address: string; port: number } {
   const [services = ''] = cluster.spec.network.services
   return { address: addressAt(services, 1), port: 443 }
-}
-
-/** Takes the hosts of a step through its stage, side by side. */
-async function take(
-  { id, stage, hosts }: Step,
-  wish: Wish,
-  plans: Proposal['plans'],
-  sessions: ReadonlyMap<string, Session>,
-  certificates: Certificates,
-  options: ExecuteOptions,
-): Promise<void> {
-  const { claim, tell } = options
-  const secrets = secretsOf(wish)
-  const planOf = new Map(plans.map((plan) => [plan.host, plan]))
-  await settleAll(
-    hosts.flatMap((host) => {
-      const [plan, session] = [planOf.get(host), sessions.get(host)]
-      if (plan === undefined || session === undefined) return []
-      const delivery = { plan, claim, secrets, certificates: certificates.get(host) ?? {} }
-      tell({ type: 'step-started', step: id, stage }, { host })
-      return [toldStep(options, { step: id, host }, async () => applyThrough(session, delivery, stage, tell))]
-    }),
-  )
 }
 
 async function pass(gates: Step['before'], { observer, tell, now, signal }: ExecuteOptions): Promise<void> {

@@ -18,11 +18,11 @@ const places = placesIn(cluster)
 function without(...names: readonly string[]) {
   const facts = new Map([...input.facts].filter(([name]) => !names.includes(name)))
   const { plans } = planCluster({ ...input, facts })
-  return { plans, places, ops: new Map(plans.map(({ host }) => [host, [] as Op[]])) }
+  return { plans, places, leavers: [], ops: new Map(plans.map(({ host }) => [host, [] as Op[]])) }
 }
 
 function voter(address: string): KnownMember {
-  return { peerUrls: [`https://${address}:2380`], learner: false }
+  return { name: '', peerUrls: [`https://${address}:2380`], learner: false }
 }
 
 const members = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map(voter)
@@ -38,7 +38,7 @@ test('hosts that do not answer are what etcd and the API say they are', () => {
 })
 
 test('one that was never there is nothing yet, and so is one that still learns', () => {
-  const learner = { peerUrls: ['https://10.0.0.3:2380'], learner: true }
+  const learner = { name: 'cp3', peerUrls: ['https://10.0.0.3:2380'], learner: true }
   const known = [...members.slice(0, 2), learner]
   expect(liveOf({ ...without('cp3'), members: known, nodes: ['cp1', 'cp2'] })).toMatchObject({
     etcd: ['cp1', 'cp2'],
@@ -59,7 +59,11 @@ test('hosts that answer say it themselves', () => {
   }
   const ops = new Map(plans.map(({ host }) => [host, host === 'w1' ? [create] : []]))
   // Its node is left from a host of the same name.
-  expect(liveOf({ plans, places, ops, members, nodes: ['w1'] }).nodes).toEqual(['cp1', 'cp2', 'cp3'])
+  expect(liveOf({ plans, places, leavers: [], ops, members, nodes: ['w1'] }).nodes).toEqual([
+    'cp1',
+    'cp2',
+    'cp3',
+  ])
 })
 
 test('what a host shall be is known without a plan', () => {

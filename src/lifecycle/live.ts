@@ -1,10 +1,13 @@
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
 import type { Live } from '../rollout/input.ts'
+import type { Leaver } from './leavers.ts'
 import type { Place } from './places.ts'
 
 /** A member of etcd as the members themselves know it. */
 export interface KnownMember {
+  /** Of its host; empty until it has started for the first time. */
+  readonly name: string
   readonly peerUrls: readonly string[]
   readonly learner: boolean
 }
@@ -19,6 +22,8 @@ export interface Seen {
   readonly members: readonly KnownMember[]
   /** Names of nodes that the API knows; none when it does not answer. */
   readonly nodes: readonly string[]
+  /** Hosts of the cluster that the file does not name any more. */
+  readonly leavers: readonly Leaver[]
 }
 
 /**
@@ -26,7 +31,7 @@ export interface Seen {
  * one of them, and one that is there may have been taken out. Of the rest the services that hosts have say it; of a host
  * that does not answer, its node: a kubelet comes last, when everything else is there.
  */
-export function liveOf({ plans, ops, places, members, nodes }: Seen): Live {
+export function liveOf({ plans, ops, places, members, nodes, leavers }: Seen): Live {
   const planned = new Set(plans.map(({ host }) => host))
   const absent = places.filter(({ host }) => !planned.has(host))
   const known = new Set(nodes)
@@ -35,7 +40,9 @@ export function liveOf({ plans, ops, places, members, nodes }: Seen): Live {
     namesOf(plans.filter((plan) => has(plan, ops.get(plan.host), service)))
   const voting = new Set(members.filter(({ learner }) => !learner).flatMap(({ peerUrls }) => peerUrls))
   return {
-    etcd: namesOf([...plans, ...absent].filter(({ address }) => voting.has(`https://${address}:2380`))),
+    etcd: namesOf(
+      [...plans, ...absent, ...leavers].filter(({ address }) => voting.has(`https://${address}:2380`)),
+    ),
     etcdThere: having('etcd.service'),
     controlPlanes: [...having('kube-apiserver.service'), ...namesOf(registered.filter(({ api }) => api))],
     nodes: [...having('kubelet.service'), ...namesOf(registered)],

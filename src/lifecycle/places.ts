@@ -33,6 +33,12 @@ export function placesIn(cluster: Cluster): Place[] {
   }))
 }
 
+/** As the hosts themselves say it, where they answer. */
+export function placesNow(cluster: Cluster, plans: readonly NodePlan[]): Place[] {
+  const known = new Map(placesOf(plans).map((place) => [place.host, place]))
+  return placesIn(cluster).map((place) => known.get(place.host) ?? place)
+}
+
 /** What the hosts of a cluster shall be, by name, for the order across those that have no plan. */
 export function rolesIn(cluster: Cluster): ReadonlyMap<string, Roles> {
   return new Map(

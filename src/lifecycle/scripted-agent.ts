@@ -88,6 +88,7 @@ function answer(ask: AgentRequest['ask'], scripted: Scripted): AgentResponse['an
 function usualAnswer(ask: AgentRequest['ask'], { facts, ops = [] }: Scripted): AgentResponse['answer'] {
   switch (ask.type) {
     case 'apply':
+    case 'stop-services':
     case 'reset':
       return { type: 'running', run: ask.run }
     case 'certificate-requests':
@@ -100,6 +101,8 @@ function usualAnswer(ask: AgentRequest['ask'], { facts, ops = [] }: Scripted): A
       return { type: 'released' }
     case 'diff':
       return { type: 'diff', ops: [...ops], findings: [] }
+    case 'former-plan':
+      return { type: 'former-plan' }
     case 'clock':
       return { type: 'clock', time: Date.now() }
     case 'listen':

@@ -1,22 +1,30 @@
 import { lay, put } from '../addons/put.ts'
 import { remove } from '../addons/remove.ts'
+import { mapAtMost } from '../catalog/at-most.ts'
 import { EtcdClient } from '../etcd/client.ts'
 import { isEtcdError } from '../etcd/etcd-error.ts'
 import type { Identity } from '../identity/identity.ts'
 import { baseObjects } from '../kube/base-objects.ts'
 import { KubeClient } from '../kube/client.ts'
 import { list } from '../kube/read.ts'
-import { ready } from '../kube/ready.ts'
+import { ready, version as versionOf } from '../kube/ready.ts'
+import { remove as removeObject } from '../kube/write.ts'
+import type { Member } from '../plan/topology.ts'
 import type { Remote } from '../ssh/remote.ts'
 import { addonsInside } from './addons/look.ts'
 import { noAddons } from './addons/proposal.ts'
+import { uncordon } from './drain/cordon.ts'
+import { drain } from './drain/drain.ts'
+import { drainForecast } from './drain/forecast.ts'
 import { applyObjects, objectChanges, settleNodes } from './inside/changes.ts'
 import { nodeKind } from './inside/node.ts'
 import { notReady, whyNotReady } from './inside/node-readiness.ts'
+import { joinEtcd, leaveEtcd, promote } from './membership.ts'
 import type { Interior, Observer, Unwell } from './observer.ts'
 import { dialThrough } from './dial.ts'
 import { operatorCredentials } from './operator.ts'
 import type { Place } from './places.ts'
+import { lookForRemoved } from './upgrade/removed-apis.ts'
 import { trialPods } from './verify/trial-pods.ts'
 
 /** The ways into a running cluster: what its own programs say of it, and its API. */
@@ -72,18 +80,21 @@ export async function surroundings(
   const pods = trialPods(api)
   const wished = baseObjects({ windows })
   const nodeNames = new Map(places.map(({ host, node }) => [host, node ?? host]))
+  const nodeOf = (host: string): string => nodeNames.get(host) ?? host
+  const seatFor = (host: string): Member => ({ name: host, address: addressOf.get(host) ?? host })
 
   return {
     api,
     async inside(addons) {
       if (!(await someReady(api, servers))) return undefined
-      const [nodes, objects, trials, differences] = await Promise.all([
+      const [nodes, versions, objects, trials, differences] = await Promise.all([
         list(api, nodeKind),
+        versionsOf(api, servers),
         objectChanges(api, wished),
         pods.look(),
         addons === undefined ? noAddons : addonsInside(api, addons, { identity, now }),
       ])
-      return { nodes: nodes.items, objects, trials: [...trials.keys()], addons: differences }
+      return { nodes: nodes.items, versions, objects, trials: [...trials.keys()], addons: differences }
     },
     putObjects: async () => applyObjects(api, await objectChanges(api, wished)),
     settleNodes: async (some) => settleNodes(api, some),
@@ -95,6 +106,24 @@ export async function surroundings(
       return put(api, addon, { ...patience, away })
     },
     removeAddon: async (name, patience) => remove(api, name, patience),
+    joinEtcd: async (host, patience) => joinEtcd(etcd, seatFor(host), patience),
+    promote: async (host, patience) => promote(etcd, seatFor(host), patience),
+    leaveEtcd: async (host) => leaveEtcd(etcd, seatFor(host).address),
+    async drain(host, { lost, waiting, within, now: clock, signal: until }) {
+      const since = clock().toISOString()
+      await drain(api, nodeOf(host), {
+        deadline: within,
+        force: true,
+        lost,
+        waiting: (reason) => waiting(reason, since),
+        now: clock,
+        signal: until,
+      })
+    },
+    uncordon: async (host) => uncordon(api, nodeOf(host)),
+    async removeNode(host) {
+      await removeObject(api, nodeKind, { name: nodeOf(host) })
+    },
     async members() {
       try {
         return (await etcd.members({ timeout: 3000 })).members
@@ -119,8 +148,7 @@ export async function surroundings(
     // The API server beside them is ready; that they lead or follow shows in their leases, which others hold as well.
     controllersReady: async () => undefined,
     async nodesReady(hosts) {
-      const wanted = hosts.map((host) => nodeNames.get(host) ?? host)
-      return notReady((await list(api, nodeKind)).items, wanted)
+      return notReady((await list(api, nodeKind)).items, hosts.map(nodeOf))
     },
     async isVoter(host) {
       const { members } = await etcd.members()
@@ -128,11 +156,23 @@ export async function surroundings(
       if (member === undefined) return `${host} is no member`
       return member.learner ? `${host} still learns` : undefined
     },
+    async drainFindings(hosts) {
+      return (await mapAtMost(8, hosts, async (host) => drainForecast(api, nodeOf(host)))).flat()
+    },
+    removedApis: async (version) => lookForRemoved(api, servers, version),
     [Symbol.dispose]() {
       etcd.close()
       api.close()
     },
   }
+}
+
+async function versionsOf(api: KubeClient, servers: readonly string[]): Promise<string[]> {
+  const asked = servers.map(async (server) => versionOf(api, { server, once: true, timeout: 3000 }))
+  const answers = await Promise.allSettled(asked)
+  return answers.flatMap((answer) =>
+    answer.status === 'fulfilled' ? [answer.value.gitVersion.replace(/^v/, '')] : [],
+  )
 }
 
 /** Of servers that are not there yet one hears at once; of those that are silent, in a moment. */

@@ -19,13 +19,15 @@ import { addonsOf, foreseen } from './addons/look.ts'
 import { type AddonProposal, isFeasible, noAddons } from './addons/proposal.ts'
 import { type InsideChange, nodeChanges, trialChanges } from './inside/changes.ts'
 import type { Node } from './inside/node.ts'
+import { type Leaver, leaversOf, leavingOf } from './leavers.ts'
 import { liveOf } from './live.ts'
-import { placesIn, rolesIn } from './places.ts'
+import { placesIn, placesNow, rolesIn } from './places.ts'
 import { freshHosts } from './peers/fresh.ts'
 import { peersOf } from './peers/peer.ts'
 import { preflight } from './preflight.ts'
-import type { Observer } from './observer.ts'
+import type { Inside, Observer } from './observer.ts'
 import type { Session } from './session.ts'
+import { changesMinor, versionFindings } from './upgrade/version-findings.ts'
 
 /** What the operator's side knows of a cluster. */
 export interface Wish {
@@ -47,6 +49,8 @@ export interface Proposal {
   /** What is in files and units that would change, by host and by name, where that was asked for. */
   readonly texts?: ReadonlyMap<string, ReadonlyMap<string, string>>
   readonly steps: readonly Step[]
+  /** Hosts that are part of the cluster, and have to leave it. */
+  readonly leavers: readonly Leaver[]
   /** What is to be changed in a cluster that runs, beside its hosts. */
   readonly inside: readonly InsideChange[]
   readonly addons: AddonProposal
@@ -58,6 +62,7 @@ export const nothing: Proposal = {
   plans: [],
   ops: new Map(),
   steps: [],
+  leavers: [],
   inside: [],
   addons: noAddons,
 }
@@ -105,6 +110,8 @@ export interface SurveyOptions {
   readonly limit?: ReadonlySet<string> | undefined
   /** Whether to ask what is in files that would change. */
   readonly texts?: boolean
+  /** Goes to hosts that have to leave, and says which of them answer. */
+  readonly meet: (leavers: readonly Leaver[]) => Promise<ReadonlySet<string>>
 }
 
 type HostDiff = Extract<Answer, { type: 'diff' }>
@@ -114,7 +121,7 @@ export async function survey(
   wish: Wish,
   sessions: ReadonlyMap<string, Session>,
   look: (plans: readonly NodePlan[]) => Promise<Observer & Disposable>,
-  { ignored, limit, texts = false }: SurveyOptions,
+  { ignored, limit, texts = false, meet }: SurveyOptions,
 ): Promise<Proposal> {
   const facts = await factsOf(sessions)
   const { plans, findings } = planFrom(wish, facts, ignored)
@@ -134,6 +141,11 @@ export async function survey(
     now: () => new Date(),
   })
   const { cluster } = wish
+  const nodes = seen?.nodes ?? []
+  const places = placesNow(cluster, plans)
+  // Whoever names some hosts means those, and not the ones that are gone from the file.
+  const leavers = limit === undefined ? leaversOf(places, members, nodes) : []
+  const answering = leavers.length === 0 ? new Set<string>() : await meet(leavers)
   const rolled = rollout({
     plans,
     ops,
@@ -142,19 +154,22 @@ export async function survey(
       ops: new Map([...found].map(([host, { ops: own }]) => [host, own])),
       places: placesIn(cluster),
       members,
-      nodes: (seen?.nodes ?? []).map(({ metadata }) => metadata.name),
+      nodes: nodes.map(({ metadata }) => metadata.name),
+      leavers,
     }),
+    leaving: leavers.map((leaver) => leavingOf(leaver, answering.has(leaver.host))),
     unreachable: cluster.spec.hosts.map(({ name }) => name).filter((name) => !sessions.has(name)),
     wished: rolesIn(cluster),
     maxUnavailable: cluster.spec.rollout.maxUnavailable,
-    kubeletBefore: kubeletsOf(plans, seen?.nodes ?? []),
+    kubeletBefore: kubeletsOf(plans, nodes),
   })
+  const foreseenTroubles = seen === undefined ? [] : await troublesAhead(around, cluster, seen, rolled.steps)
   const addons =
     seen?.addons ??
     (addonWish === undefined
       ? noAddons
       : await foreseen(addonWish, { identity: wish.identity, now: new Date() }))
-  const more = [...among, ...drift, ...rolled.findings, ...addons.findings]
+  const more = [...among, ...drift, ...rolled.findings, ...foreseenTroubles, ...addons.findings]
   const all = [...findings, ...more.filter(unlessIgnored(ignored))]
   const failed = hasErrors(all)
   const inside =
@@ -167,9 +182,30 @@ export async function survey(
     ops,
     texts: new Map([...found].map(([host, diff]) => [host, new Map(Object.entries(diff.texts ?? {}))])),
     steps: failed ? [] : rolled.steps,
+    leavers,
     inside,
     addons: failed ? noAddons : addons,
   }
+}
+
+/** What a change of versions, or pods that have to move, would run into. */
+async function troublesAhead(
+  around: Observer,
+  { spec }: Cluster,
+  { nodes, versions }: Inside,
+  steps: readonly Step[],
+): Promise<readonly Finding[]> {
+  const kubelets = nodes.flatMap(({ metadata, status }) => {
+    const version = status?.nodeInfo?.kubeletVersion.replace(/^v/, '')
+    return version === undefined ? [] : [[metadata.name, version] as const]
+  })
+  const running = { servers: versions, kubelets: new Map(kubelets) }
+  const drained = steps.filter(({ drain }) => drain).flatMap(({ hosts }) => hosts)
+  const [removed, drains] = await Promise.all([
+    changesMinor(spec.kubernetes, running) ? around.removedApis(spec.kubernetes) : [],
+    around.drainFindings(drained),
+  ])
+  return [...versionFindings(spec.kubernetes, running), ...removed, ...drains]
 }
 
 /** The versions that run now, by name of host. */

@@ -18,6 +18,7 @@ function measure(count: number): object {
     live: nothing,
     unreachable: [],
     wished: new Map(),
+    leaving: [],
     maxUnavailable: '10%',
     kubeletBefore: new Map(),
   })

@@ -1,9 +1,23 @@
 import { quorum } from './quorum.ts'
-import type { Gate, Step } from './step.ts'
+import type { ApplyStep, Gate, LeaveStep, Step } from './step.ts'
 import { list } from './words.ts'
 
 /** A step in one line, for people. */
-export function describeStep({ hosts, stages, before, drain }: Step): string {
+export function describeStep(one: Step): string {
+  return one.what === 'leave' ? describeLeave(one) : describeApply(one)
+}
+
+function describeLeave({ host, live, lost, before }: LeaveStep): string {
+  const gives = [
+    ...(live.node && !lost ? ['pods moved away first'] : []),
+    ...(live.member ? ['taken out of etcd'] : []),
+    lost ? 'without its help, because it does not answer' : 'everything of ours removed from it',
+    ...before.map((gate) => `while ${describeGate(gate)}`),
+  ]
+  return [`${host} leaves`, ...gives].join(', ')
+}
+
+function describeApply({ hosts, stages, before, drain }: ApplyStep): string {
   const what = list(stages.map((stage) => names[stage]))
   const where = hosts.length > 3 ? `${hosts.length} hosts (${list(hosts)})` : list(hosts)
   return [
@@ -13,7 +27,7 @@ export function describeStep({ hosts, stages, before, drain }: Step): string {
   ].join(', ')
 }
 
-const names: Readonly<Record<Step['stage'], string>> = {
+const names: Readonly<Record<ApplyStep['stage'], string>> = {
   prepare: 'preparation',
   etcd: 'etcd',
   api: 'API server',

@@ -72,6 +72,7 @@ export function inputOf(wish: Pick<RolloutInput, 'plans' | 'ops'> & Partial<Roll
     live: nothing,
     unreachable: [],
     wished: new Map(),
+    leaving: [],
     maxUnavailable: '10%',
     kubeletBefore: new Map(),
     ...wish,

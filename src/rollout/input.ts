@@ -20,6 +20,14 @@ export interface Roles {
   readonly node: boolean
 }
 
+/** A host that is part of the cluster, and is not wished any more. */
+export interface Leaving {
+  readonly host: string
+  readonly answers: boolean
+  /** What it is until it has left. */
+  readonly live: Roles
+}
+
 export interface RolloutInput {
   readonly plans: readonly NodePlan[]
   /** What is to be done, by name of host. */
@@ -29,6 +37,8 @@ export interface RolloutInput {
   readonly unreachable: readonly string[]
   /** What hosts without a plan shall be, by name. One that is not in it is what it is now, or else a worker. */
   readonly wished: ReadonlyMap<string, Roles>
+  /** They have no plan, and are no longer among the hosts of cluster.yml. */
+  readonly leaving: readonly Leaving[]
   /** How many workers may be away at once, as cluster.yml says it: 3, or 10%. */
   readonly maxUnavailable: number | string
   /** The version of the kubelet that runs now, by name of host. */

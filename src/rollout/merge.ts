@@ -1,5 +1,5 @@
 import { compareStages } from '../contract/stage.ts'
-import { isEarly, type Step } from './step.ts'
+import { type ApplyStep, isEarly, type Step } from './step.ts'
 
 /**
  * Makes one step of two where nothing is gained by the pause between them: nobody is disturbed, and whoever has the first
@@ -8,12 +8,12 @@ import { isEarly, type Step } from './step.ts'
 export function merged(steps: readonly Step[]): Step[] {
   return steps.reduce<Step[]>((done, next) => {
     const last = done.at(-1)
-    if (last === undefined || !mayMerge(last, next)) return [...done, next]
+    if (last?.what !== 'apply' || next.what !== 'apply' || !mayMerge(last, next)) return [...done, next]
     return [...done.slice(0, -1), { ...next, ...together(last, next) }]
   }, [])
 }
 
-function mayMerge(first: Step, second: Step): boolean {
+function mayMerge(first: ApplyStep, second: ApplyStep): boolean {
   const quiet = ![first, second].some(({ disruptive, drain }) => disruptive || drain)
   const hosts = new Set(second.hosts)
   return (
@@ -27,7 +27,7 @@ function mayMerge(first: Step, second: Step): boolean {
   )
 }
 
-function together(first: Step, second: Step): Pick<Step, 'stages' | 'before' | 'after'> {
+function together(first: ApplyStep, second: ApplyStep): Pick<ApplyStep, 'stages' | 'before' | 'after'> {
   return {
     stages: [...first.stages, ...second.stages],
     before: first.before,

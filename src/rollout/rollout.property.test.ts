@@ -18,7 +18,7 @@ import type { Roles, RolloutInput } from './input.ts'
 import { maxUnavailable } from './max-unavailable.ts'
 import { quorum } from './quorum.ts'
 import { rollout } from './rollout.ts'
-import type { Step } from './step.ts'
+import { type ApplyStep, isApply } from './step.ts'
 
 /** Each has its fate: whether it is new, whether it answers, and what is to do in each stage. */
 const fate = record({
@@ -90,18 +90,18 @@ function workOf(roles: readonly Role[], work: readonly string[]): Op[] {
 const runs = { numRuns: 1500 }
 
 /** Of all that is not refused. */
-function forAll(check: (input: RolloutInput, steps: readonly Step[]) => void): void {
+function forAll(check: (input: RolloutInput, steps: readonly ApplyStep[]) => void): void {
   assert(
     property(inputs, (input) => {
       const { steps, findings } = rollout(input)
-      if (!hasErrors(findings)) check(input, steps)
+      if (!hasErrors(findings)) check(input, steps.filter(isApply))
     }),
     runs,
   )
 }
 
 /** Hosts of a step on which something of the cluster that runs is stopped or restarted, as the ops say it. */
-function disturbedBy({ hosts, stages: own }: Step, { ops, live }: RolloutInput): string[] {
+function disturbedBy({ hosts, stages: own }: ApplyStep, { ops, live }: RolloutInput): string[] {
   const running: Readonly<Record<Stage, readonly string[]>> = {
     prepare: [],
     etcd: live.etcd,

@@ -4,6 +4,8 @@ import { controlPlaneFindings } from './control-plane-findings.ts'
 import { etcdFindings } from './etcd-findings.ts'
 import { etcdSteps } from './etcd-steps.ts'
 import type { RolloutInput } from './input.ts'
+import { leaveFindings } from './leave-findings.ts'
+import { leaveSteps, lostSteps } from './leave-steps.ts'
 import { leftoverSteps } from './leftovers.ts'
 import { merged } from './merge.ts'
 import { nodeSteps } from './node-steps.ts'
@@ -30,7 +32,12 @@ export interface Rollout {
  */
 export function rollout(input: RolloutInput): Rollout {
   const scene = sceneOf(input)
-  const findings = [...etcdFindings(scene), ...controlPlaneFindings(scene), ...workerFindings(scene)]
+  const findings = [
+    ...etcdFindings(scene),
+    ...controlPlaneFindings(scene),
+    ...workerFindings(scene),
+    ...leaveFindings(scene),
+  ]
   if (hasErrors(findings)) {
     // Nothing is done, so nobody is left behind by it either.
     return { steps: [], skipped: [], findings: findings.filter(({ severity }) => severity === 'error') }
@@ -44,6 +51,7 @@ export function rollout(input: RolloutInput): Rollout {
 /** All API servers before any kubelet: a kubelet must not be newer than the server it talks to. */
 function stepsOf(scene: Scene): Step[] {
   return merged([
+    ...lostSteps(scene),
     ...preparation(scene),
     ...etcdSteps(scene),
     ...leftoverSteps(scene, 'etcd'),
@@ -53,6 +61,7 @@ function stepsOf(scene: Scene): Step[] {
     ...leftoverSteps(scene, 'controllers'),
     ...nodeSteps(scene),
     ...leftoverSteps(scene, 'node', 'network'),
+    ...leaveSteps(scene),
   ])
 }
 

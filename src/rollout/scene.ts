@@ -1,5 +1,5 @@
 import { type Host, hostOf, isWorker } from './host.ts'
-import type { RolloutInput } from './input.ts'
+import type { Leaving, RolloutInput } from './input.ts'
 import { maxUnavailable } from './max-unavailable.ts'
 
 /** The whole cluster, in the order of its hosts' names. */
@@ -10,6 +10,10 @@ export interface Scene {
   /** Who votes in etcd now, also where a host has no plan. */
   readonly voters: readonly string[]
   readonly votersAway: readonly string[]
+  /** Hosts that are not wished any more, in the order of their names. */
+  readonly leaving: readonly Leaving[]
+  /** Who votes in etcd when all is done. */
+  readonly staying: readonly string[]
   readonly leader: string | undefined
   /** Members that were born before, but of which none answers now. */
   readonly silent: readonly string[]
@@ -32,7 +36,10 @@ export function sceneOf(input: RolloutInput): Scene {
   const planOf = new Map(plans.map((plan) => [plan.host, plan]))
   const names = [...new Set([...planOf.keys(), ...unreachable])].toSorted()
   const hosts = names.map((name) => hostOf(name, planOf.get(name), sets, input))
-  const voters = [...sets.member].toSorted()
+  const leaving = input.leaving.toSorted((a, b) => (a.host < b.host ? -1 : 1))
+  // Those that are lost are taken out before anything else.
+  const lost = new Set(leaving.filter(({ answers }) => !answers).map(({ host }) => host))
+  const voters = [...sets.member].filter((name) => !lost.has(name)).toSorted()
   const birth = {
     etcd: live.etcd.length === 0,
     controlPlanes: live.controlPlanes.length === 0,
@@ -45,12 +52,24 @@ export function sceneOf(input: RolloutInput): Scene {
     answering: hosts.filter(({ answers }) => answers),
     voters,
     votersAway: voters.filter((name) => sets.away.has(name)),
+    leaving,
+    staying: stayingOf(voters, leaving, birth.etcd ? [] : hosts),
     leader: input.etcdLeader,
     silent: birth.etcd ? (live.etcdThere ?? []).toSorted() : [],
     birth,
     mayBeAway: maxUnavailable(input.maxUnavailable, counted.length),
     workersAway: counted.filter(({ answers }) => !answers).map(({ name }) => name),
   }
+}
+
+function stayingOf(
+  voters: readonly string[],
+  leaving: readonly Leaving[],
+  hosts: readonly Host[],
+): readonly string[] {
+  const going = new Set(leaving.map(({ host }) => host))
+  const joining = hosts.filter(({ answers, member, live }) => answers && member && !live.member)
+  return [...voters.filter((name) => !going.has(name)), ...joining.map(({ name }) => name)].toSorted()
 }
 
 /** Reachable members that do not vote yet, in a cluster whose etcd runs. */

@@ -1,4 +1,5 @@
 import type { Stage } from '../contract/stage.ts'
+import type { Roles } from './input.ts'
 
 /** What must be so before a step begins, or after it before the next one does. */
 export type Gate =
@@ -12,16 +13,10 @@ export type Gate =
   | { readonly kind: 'nodes-ready'; readonly hosts: readonly string[] }
   | { readonly kind: 'network-ready'; readonly hosts: readonly string[] }
 
-/** Some hosts are taken through a stage, side by side. */
-export interface Step {
+interface Turn {
   /** The same whenever the same is to be done. */
   readonly id: string
-  readonly what: 'apply'
   readonly hosts: readonly string[]
-  /** Through this stage, and all before it. */
-  readonly stage: Stage
-  /** Those in which there is something to do. */
-  readonly stages: readonly Stage[]
   readonly before: readonly Gate[]
   readonly after: readonly Gate[]
   /** Whether pods are moved away from the hosts first. */
@@ -30,6 +25,26 @@ export interface Step {
   readonly disruptive: boolean
 }
 
+/** Some hosts are taken through a stage, side by side. */
+export interface ApplyStep extends Turn {
+  readonly what: 'apply'
+  /** Through this stage, and all before it. */
+  readonly stage: Stage
+  /** Those in which there is something to do. */
+  readonly stages: readonly Stage[]
+}
+
+/** A host leaves the cluster: it gives up what it is, and everything of ours goes off it. */
+export interface LeaveStep extends Turn {
+  readonly what: 'leave'
+  readonly host: string
+  readonly live: Roles
+  /** It does not answer, and is taken out without its help. */
+  readonly lost: boolean
+}
+
+export type Step = ApplyStep | LeaveStep
+
 const early: ReadonlySet<Stage> = new Set(['prepare', 'etcd', 'api'])
 
 /** Whether there need be no API yet that answers. */
@@ -37,10 +52,19 @@ export function isEarly(stage: Stage): boolean {
   return early.has(stage)
 }
 
-type Wish = Pick<Step, 'hosts' | 'stage'> & Partial<Step>
+export function isApply(one: Step): one is ApplyStep {
+  return one.what === 'apply'
+}
+
+/** Whether a step is over before an API has to answer. */
+export function beginsEarly(one: Step): boolean {
+  return isApply(one) && one.stages.some(isEarly)
+}
+
+type Wish = Pick<ApplyStep, 'hosts' | 'stage'> & Partial<ApplyStep>
 
 /** A step, of which only what there is needs to be said. */
-export function step({ hosts, stage, ...more }: Wish): Step {
+export function step({ hosts, stage, ...more }: Wish): ApplyStep {
   const [first = ''] = hosts
   return {
     id: hosts.length > 1 ? `${stage}/${first}+${hosts.length - 1}` : `${stage}/${first}`,

@@ -94,9 +94,5 @@ test('a control plane more joins, and no old member of etcd restarts', () => {
     'preparation on cp4',
     'etcd on cp4, while etcd is well on cp1, cp2 and cp3',
   ])
-  expect(steps.filter((text) => text.startsWith('etcd')).slice(1)).toEqual([
-    'etcd on cp1',
-    'etcd on cp2',
-    'etcd on cp3',
-  ])
+  expect(steps.filter((text) => text.startsWith('etcd')).slice(1)).toEqual([])
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { dns, ingress, metrics, storage } from './addons.ts'
 import { components } from './components.ts'
+import { etcd } from './etcd.ts'
 import { host, ssh } from './host.ts'
 import { network } from './network.ts'
 import { ownAddon } from './own-addon.ts'
@@ -94,6 +95,7 @@ export const cluster = z
       network: network.prefault({}),
       api: api.prefault({}),
       components: components.prefault({}),
+      etcd: etcd.prefault({}),
       security: security.prefault({}),
       dns: dns.prefault({}),
       metrics: metrics.prefault({}),

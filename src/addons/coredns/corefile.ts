@@ -59,6 +59,12 @@ function serversOf(
   return [...new Set(others.flat())].toSorted().slice(0, mostServers)
 }
 
+/** Whether it depends on the hosts who is asked. */
+export function followsHosts(cluster: Cluster): boolean {
+  const { dns } = cluster.spec
+  return dns !== 'none' && dns.forward === undefined && !hasOwnFile(cluster)
+}
+
 function isLoopback(server: string): boolean {
   return server.startsWith('127.') || server === '::1'
 }

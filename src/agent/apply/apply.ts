@@ -14,6 +14,7 @@ import { settled } from './ledger.ts'
 import { LedgerBook } from './ledger-file.ts'
 import { runError } from './op-error.ts'
 import type { PlanRun } from './perform.ts'
+import { rememberPlan } from './plan-memory.ts'
 import { downloadsFor, prefetch } from './prefetch.ts'
 import { journalRun, runOp } from './run.ts'
 import { restartUs } from './starts.ts'
@@ -59,10 +60,9 @@ async function applyAll(options: ApplyOptions): Promise<void> {
     )
     await book.keep(settledOrSame(run))
     signal.throwIfAborted()
-    await clearDelivered(
-      host,
-      ops.filter(({ stage }) => compareStages(stage, through) > 0),
-    )
+    const left = ops.filter(({ stage }) => compareStages(stage, through) > 0)
+    if (left.length === 0) await rememberPlan(host, plan)
+    await clearDelivered(host, left)
     for (const op of own) await restartUs(run, op)
     await journal.write({ type: 'run-ended', outcome: 'done' })
   })

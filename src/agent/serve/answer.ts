@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import type { Event } from '../../contract/event.ts'
+import type { Stage } from '../../contract/stage.ts'
 import type { Facts } from '../../contract/facts.ts'
 import type { Finding } from '../../contract/finding.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
@@ -19,8 +20,11 @@ export interface HostWork {
     plan: NodePlan,
     texts: boolean,
   ): Promise<{ ops: Op[]; findings: Finding[]; texts?: Record<string, string> }>
+  formerPlan(than: string): Promise<NodePlan | undefined>
   certificateRequests(plan: NodePlan): Promise<Record<string, string>>
   apply(request: Apply, emit: Emit, signal: AbortSignal): Promise<void>
+  /** Those of a stage and of all after it. */
+  stopServices(from: Stage, run: string, emit: Emit, signal: AbortSignal): Promise<void>
   /** Answers with what ends the agent itself, where that is a service of the host. */
   reset(run: string, emit: Emit, signal: AbortSignal): Promise<Farewell | undefined>
 }
@@ -65,6 +69,10 @@ async function respond(
       return { type: 'facts', facts: await work.facts(ask.host) }
     case 'diff':
       return { type: 'diff', ...(await work.diff(ask.plan, ask.texts ?? false)) }
+    case 'former-plan': {
+      const plan = await work.formerPlan(ask.than)
+      return { type: 'former-plan', ...(plan === undefined ? {} : { plan }) }
+    }
     case 'claim':
       await claims.take(ask.claim, ask.force, runs.busy)
       return { type: 'claimed', claim: ask.claim }
@@ -78,6 +86,12 @@ async function respond(
       await claims.require(ask.claim)
       await runs.start(ask.run, `apply through ${ask.through}`, async (emit, signal) =>
         work.apply(ask, emit, signal),
+      )
+      return { type: 'running', run: ask.run }
+    case 'stop-services':
+      await claims.require(ask.claim)
+      await runs.start(ask.run, `stop services from ${ask.from} on`, async (emit, stop) =>
+        work.stopServices(ask.from, ask.run, emit, stop),
       )
       return { type: 'running', run: ask.run }
     case 'clock':

@@ -6,6 +6,8 @@ import { certificateRequests } from '../apply/certificate-requests.ts'
 import { diffHost } from '../apply/diff-host.ts'
 import { textsBefore } from '../apply/texts-before.ts'
 import { reset } from '../apply/reset/reset.ts'
+import { stopServices } from '../apply/reset/stop-services.ts'
+import { formerPlan } from '../apply/plan-memory.ts'
 import { collectFacts } from '../facts/collect.ts'
 import type { FactSource } from '../facts/source.ts'
 import type { LinuxHost } from '../host/host.ts'
@@ -21,6 +23,7 @@ export function linuxWork(host: LinuxHost, source: FactSource): HostWork {
       const found = await diffHost(host, plan)
       return texts ? { ...found, texts: await textsBefore(host, plan, found.ops) } : found
     },
+    formerPlan: async (than) => formerPlan(host, than),
     certificateRequests: async (plan) => keyMaking(async () => certificateRequests(host, plan)),
     async apply({ plan, through, run, secrets, certificates }, emit, signal) {
       await apply({
@@ -39,6 +42,8 @@ export function linuxWork(host: LinuxHost, source: FactSource): HostWork {
         signal,
       })
     },
+    stopServices: async (from, run, emit, signal) =>
+      stopServices({ host, name: hostname(), run, emit, signal }, from),
     reset: async (run, emit, signal) => (await reset({ host, name: hostname(), run, emit, signal })).farewell,
   }
 }

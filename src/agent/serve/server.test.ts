@@ -23,8 +23,10 @@ let runs: Runs
 const work: HostWork = {
   facts: async () => Promise.reject(new Error('not here')),
   diff: async () => ({ ops: [], findings: [] }),
+  formerPlan: async () => undefined,
   certificateRequests: async () => ({}),
   apply: async () => undefined,
+  stopServices: async () => undefined,
   reset: async (_run, emit) => {
     emit({ type: 'log', lines: ['gone'] })
     return undefined

@@ -1,7 +1,7 @@
 import { HyperkubeError } from '../../kit/errors.ts'
 import { nearest } from '../../kit/nearest.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { dropWord, putWord } from './yaml-edit.ts'
+import { dropWord, putWord } from '../yaml-edit.ts'
 
 /** The settings that switch those that come with us. */
 export const settingOf: Readonly<Record<string, 'dns' | 'metrics' | 'ingress' | 'storage'>> = {
@@ -30,9 +30,13 @@ export function switched(text: string, cluster: Cluster, name: string, on: boole
 }
 
 function indexOf(cluster: Cluster, name: string): number {
-  const index = cluster.spec.addons.findIndex((addon) => addon.name === name)
-  if (index !== -1) return index
+  refuseUnknown(cluster, name)
+  return cluster.spec.addons.findIndex((addon) => addon.name === name)
+}
+
+export function refuseUnknown(cluster: Cluster, name: string): void {
   const known = [...switches(cluster).keys()]
+  if (known.includes(name)) return
   const meant = nearest(name, known)
   throw new HyperkubeError('ADDON_UNKNOWN', `there is no addon ${name}`, {
     hint: meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`,

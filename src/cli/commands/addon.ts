@@ -1,9 +1,12 @@
 import { Argument } from 'commander'
 import { isNone } from '../../addons/difference-document.ts'
+import { hasErrors } from '../../contract/finding.ts'
 import type { AddonState } from '../../lifecycle/addons/state.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { lookAtAddons } from '../addon/look.ts'
-import { switched, switches } from '../addon/switch.ts'
+import { manifestsText, shownManifests } from '../addon/manifests.ts'
+import { wishedToShow } from '../addon/show.ts'
+import { refuseUnknown, switched, switches } from '../addon/switch.ts'
 import { addonListText } from '../addon/text.ts'
 import { fileFlag } from '../beside.ts'
 import {
@@ -19,7 +22,7 @@ import { addonsText } from '../plan/addons-text.ts'
 import { findingsText, print } from '../print.ts'
 import { addRunFlags } from '../run-flags.ts'
 
-const actions = ['list', 'diff', 'enable', 'disable'] as const
+const actions = ['list', 'diff', 'show', 'enable', 'disable'] as const
 type Options = Invocation['options']
 
 export const addon: CommandDefinition = {
@@ -27,6 +30,11 @@ export const addon: CommandDefinition = {
     ['hyperkube addon list', 'those of the cluster, and how each is'],
     ['hyperkube addon diff', 'what up would change about them, field by field'],
     ['hyperkube addon diff coredns', 'the same of one'],
+    ['hyperkube addon show', 'the manifests that up applies, without values of Secrets; needs cluster.lock'],
+    [
+      'hyperkube addon show traefik local-path',
+      'of some; only coredns goes to hosts, to see whom they ask for names, unless dns.forward says it',
+    ],
     ['hyperkube addon disable traefik', 'write into cluster.yml that it shall not be there; up removes it'],
     ['hyperkube addon enable traefik', 'and back'],
   ],
@@ -34,16 +42,22 @@ export const addon: CommandDefinition = {
   configure(command) {
     command
       .addArgument(new Argument('<action>', 'what to do').choices(actions))
-      .addArgument(new Argument('[name]', 'which one; without it all'))
+      .addArgument(new Argument('[name...]', 'which one, for show also several; without it all'))
     addRunFlags(command)
   },
   async run(context, { args, options }) {
-    const [action, name] = args
+    const [action, ...names] = args
+    const [name] = names
+    if (names.length > 1 && action !== 'show') {
+      context.stderr.write(`USAGE: one addon at a time: hyperkube addon ${action} NAME\n`)
+      return exitCodes.usage
+    }
     const { cluster, findings } = await loadCluster(context, options.file)
     context.stderr.write(findingsText(findings))
     if (cluster === undefined) return exitCodes.failure
     if (action === 'list') return list(context, options, cluster)
     if (action === 'diff') return diff(context, options, cluster, name)
+    if (action === 'show') return show(context, options, cluster, names)
     if (name === undefined) {
       context.stderr.write(`USAGE: which addon? hyperkube addon ${action} NAME\n`)
       return exitCodes.usage
@@ -82,6 +96,28 @@ async function diff(
       : addonsText({ differences }, { wide: true, diff: true }, context.paint).trimStart(),
   )
   return differences.length === 0 ? exitCodes.ok : exitCodes.changesPending
+}
+
+/** For people and for kubectl, which takes either. */
+async function show(
+  context: Context,
+  options: Options,
+  cluster: Cluster,
+  names: readonly string[],
+): Promise<ExitCode> {
+  for (const name of names) refuseUnknown(cluster, name)
+  const { code, addons, findings } = await wishedToShow(context, options, cluster, names)
+  if (code !== exitCodes.ok) return code
+  context.stderr.write(findingsText(findings))
+  if (hasErrors(findings)) return exitCodes.failure
+  for (const name of names) {
+    if (switches(cluster).get(name) === false) context.stderr.write(`${name} is off in ${options.file}\n`)
+  }
+  const manifests = addons.flatMap(shownManifests)
+  const document = { apiVersion: 'v1', kind: 'List', items: manifests.map(({ manifest }) => manifest) }
+  const format = options.output === 'yaml' ? 'table' : options.output
+  print(context.stdout, format, document, () => manifestsText(manifests))
+  return exitCodes.ok
 }
 
 /** Writes a wish into cluster.yml. Nothing is done to the cluster until `up`. */

@@ -8,7 +8,7 @@ import { addonsOf } from '../../lifecycle/addons/look.ts'
 import { foreseeAddons, noAddons } from '../../lifecycle/addons/proposal.ts'
 import { rolesIn } from '../../lifecycle/places.ts'
 import { nothing, ofRollout, planFrom, type Proposal, type Wish } from '../../lifecycle/survey.ts'
-import type { Live } from '../../rollout/input.ts'
+import type { Leaving, Live } from '../../rollout/input.ts'
 import { rollout } from '../../rollout/rollout.ts'
 
 /** What is taken to be on the hosts now; those that are missing have nothing yet. */
@@ -30,6 +30,7 @@ export function propose(
     ops,
     live: liveOf(former),
     unreachable: spec.hosts.map(({ name }) => name).filter((name) => !facts.has(name)),
+    leaving: leavingOf(former, new Set(spec.hosts.map(({ name }) => name))),
     wished: rolesIn(wish.cluster),
     maxUnavailable: spec.rollout.maxUnavailable,
     kubeletBefore: kubeletsOf(former),
@@ -51,6 +52,17 @@ function addonInput(wish: Wish, facts: ReadonlyMap<string, Facts>): AddonInput {
 
 function presentOf(former: NodePlan | undefined): ReturnType<typeof presentAfter> {
   return former === undefined ? [] : presentAfter(former)
+}
+
+/** Those that the former plan had and the file has no longer. */
+function leavingOf(former: Former, wished: ReadonlySet<string>): Leaving[] {
+  return [...former.values()]
+    .filter(({ host }) => !wished.has(host))
+    .map(({ host, components, node }) => {
+      const has = (name: string): boolean => components.some((component) => component.name === name)
+      const live = { member: has('etcd'), controlPlane: has('kube-apiserver'), node: node !== undefined }
+      return { host, answers: true, live }
+    })
 }
 
 function liveOf(former: Former): Live {

@@ -31,12 +31,23 @@ export function proposalText(
   const heading = `${paint('bold', metadata.name)}: Kubernetes ${spec.kubernetes} on ${count(spec.hosts.length, 'host')}\n`
   const changed = plans.filter(({ host }) => (proposal.ops.get(host) ?? []).length > 0)
   const addons = addonsText(proposal.addons, options, paint)
-  if (changed.length === 0 && proposal.inside.length === 0 && addons === '')
+  const { leavers, inside } = proposal
+  if (changed.length + leavers.length + inside.length === 0 && addons === '')
     return `${heading}nothing to do\n`
   const hosts = alike(changed, (plan) => hostText(plan, proposal, options, paint)).map(
     ([text, alikes]) => `\n${hostsHeading(alikes, paint)}\n${text}`,
   )
-  return `${heading}${hosts.join('')}${insideText(proposal, paint)}${addons}\n${stepsText(proposal, options, paint)}`
+  return `${heading}${hosts.join('')}${leaversText(proposal, paint)}${insideText(proposal, paint)}${addons}\n${stepsText(proposal, options, paint)}`
+}
+
+/** Who is part of the cluster and not of the file. */
+function leaversText({ leavers }: Proposal, paint: Paint): string {
+  return leavers
+    .map(({ host }) => {
+      const name = paint('bold', printable(host))
+      return `\n${name} (not in cluster.yml any more)\n  ${paint('red', '-')} leaves the cluster, with everything of ours on it\n`
+    })
+    .join('')
 }
 
 /** What changes in the cluster itself. */
@@ -73,7 +84,7 @@ function indented(text: string): string {
 }
 
 function stepsText({ steps }: Proposal, { hosts, wide }: TextOptions, paint: Paint): string {
-  const mine = steps.filter((step) => step.hosts.some((host) => hosts.has(host)))
+  const mine = steps.filter((step) => step.what === 'leave' || step.hosts.some((host) => hosts.has(host)))
   if (mine.length === 0) return ''
   const width = String(mine.length).length
   const lines = mine.map((step, index) => {

@@ -29,8 +29,9 @@ export function closing(state: RunState): readonly string[] {
   }
 }
 
-function changesText({ changes, changedHosts }: RunState): string {
-  return changes === 0
-    ? 'nothing was changed'
-    : `${count(changes, 'change')} on ${count(changedHosts.size, 'host')}`
+function changesText({ changes, changedHosts, steps }: RunState): string {
+  if (changes > 0) return `${count(changes, 'change')} on ${count(changedHosts.size, 'host')}`
+  // What needs no host is done in the cluster itself.
+  const isInside = steps.length > 0 && steps.every(({ hosts }) => hosts.length === 0)
+  return isInside ? 'no host was changed' : 'nothing was changed'
 }

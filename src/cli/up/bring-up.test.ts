@@ -8,6 +8,7 @@ import { type Script, scriptedSession } from '../../lifecycle/scripted-agent.ts'
 import { eventStream } from '../../lifecycle/stream.ts'
 import { noAddons } from '../../lifecycle/addons/proposal.ts'
 import { nothing, planFrom } from '../../lifecycle/survey.ts'
+import { easyInterior } from '../../lifecycle/test-interior.ts'
 import { planDocument } from '../../lifecycle/plan-document.ts'
 import { clusterWith, lockFor, planInput } from '../../plan/fixtures.ts'
 import type { Cluster } from '../../spec/cluster.ts'
@@ -45,7 +46,6 @@ const works: Script = async function* () {
   yield { type: 'run-ended', result: { outcome: 'done' } }
 }
 
-const noPods = { put: async () => undefined, look: async () => new Map(), remove: async () => undefined }
 /** A cluster that lives, and is well. */
 const well = async (): Promise<undefined> => undefined
 const around = {
@@ -54,13 +54,10 @@ const around = {
   controllersReady: well,
   nodesReady: well,
   isVoter: well,
-  inside: async () => ({ nodes: [], objects: [], trials: [], addons: noAddons }),
-  putObjects: well,
-  settleNodes: well,
-  trialPods: noPods,
-  layAddon: async () => undefined,
-  putAddon: async () => ({ removed: [], findings: [] }),
-  removeAddon: async () => ({ removed: [], findings: [] }),
+  drainFindings: async () => [],
+  removedApis: async () => [],
+  inside: async () => ({ nodes: [], versions: [], objects: [], trials: [], addons: noAddons }),
+  ...easyInterior,
   [Symbol.dispose]: () => undefined,
 }
 
@@ -77,6 +74,7 @@ interface Scene {
   readonly world?: World
   readonly yes?: true
   readonly plan?: AgreedPlan
+  readonly dryRun?: boolean
   /** The last of all that is done. */
   readonly settleNodes?: () => Promise<void>
 }
@@ -92,6 +90,7 @@ async function run({
   world = {},
   yes,
   plan,
+  dryRun = false,
   settleNodes = well,
 }: Scene) {
   const asked: AgentRequest['ask'][] = []
@@ -121,9 +120,10 @@ async function run({
   const verdict = await bringUp({
     context,
     options: { file: 'cluster.yml', output: 'table', input: true, ...(yes === undefined ? {} : { yes }) },
-    flags: { ignore, forceUnlock: false, plan, mayAsk: true },
+    flags: { ignore, forceUnlock: false, dryRun, plan, mayAsk: true },
     wish: { ...wish, cluster: of },
     crew,
+    leavers: { sessions: new Map(), meet: async () => new Set<string>() },
     run: {
       tell: eventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', context.now, [
         (event) => void events.push(event),
@@ -134,8 +134,9 @@ async function run({
       ...around,
       settleNodes,
       members: async () =>
-        voters.map((address) => ({ peerUrls: [`https://${address}:2380`], learner: false })),
+        voters.map((address) => ({ name: '', peerUrls: [`https://${address}:2380`], learner: false })),
     }),
+    keep: async () => undefined,
     begin: () => (begun = true),
     lasting: new AbortController().signal,
   }).catch((error: unknown) => ({ error }))
@@ -166,6 +167,13 @@ test('without a yes nothing is done, and nobody is asked for a claim', async () 
     expect(verdict).toMatchObject({ result: { outcome: 'unchanged' } })
     expect({ begun, claims: types.filter((type) => type === 'claim') }).toEqual({ begun: false, claims: [] })
   }
+})
+
+test('a dry run shows it, asks nobody, and says by its code whether there is something to do', async () => {
+  const { verdict, begun, said } = await run({ dryRun: true, yes: true })
+  expect(verdict).toEqual({ code: 3, result: { outcome: 'unchanged' } })
+  expect({ begun, shown: said.includes('1. preparation on') }).toEqual({ begun: false, shown: true })
+  expect(await run({ dryRun: true, ops: [] })).toMatchObject({ verdict: { code: 0 } })
 })
 
 test('workers that do not answer are told of, left behind, and make another exit code', async () => {

@@ -1,11 +1,13 @@
 import { hasErrors } from '../../contract/finding.ts'
 import { bundleKey } from '../../identity/bundle-key.ts'
+import { forgetHostKey } from '../../identity/host-key.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { execute } from '../../lifecycle/execute.ts'
 import { type Place, placesOf } from '../../lifecycle/places.ts'
 import type { Surroundings, SurroundingsOptions } from '../../lifecycle/surroundings.ts'
 import { isPending, type Proposal, type Wish } from '../../lifecycle/survey.ts'
 import { openClusterBundle } from '../bundle/open.ts'
+import { saveIdentity } from '../load-identity.ts'
 import { type Context, exitCodes, type Invocation } from '../command.ts'
 import { beyondAgreement } from '../../lifecycle/agreement.ts'
 import type { PlanDocument } from '../../lifecycle/plan-document.ts'
@@ -21,6 +23,8 @@ import { underClaim } from './under-claim.ts'
 export interface UpFlags {
   readonly ignore: readonly string[]
   readonly forceUnlock: boolean
+  /** Whether it is only shown. */
+  readonly dryRun: boolean
   /** Nothing beyond it is done. */
   readonly plan: AgreedPlan | undefined
   /** A program that reads events answers no questions. */
@@ -32,7 +36,7 @@ export interface AgreedPlan {
   readonly document: PlanDocument
 }
 
-export interface UpScene extends Pick<Reached, 'wish' | 'crew'> {
+export interface UpScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'> {
   readonly context: Context
   readonly options: Invocation['options']
   readonly flags: UpFlags
@@ -42,6 +46,8 @@ export interface UpScene extends Pick<Reached, 'wish' | 'crew'> {
     places: readonly Place[],
     options: SurroundingsOptions,
   ) => Promise<Omit<Surroundings, 'api'>>
+  /** Keeps what is wished: it shall be so, or is so already. */
+  readonly keep: () => Promise<void>
   /** From now on hosts are waited for, though somebody interrupts. */
   readonly begin: () => void
   /** Not aborted by an interruption after that: what was begun in the cluster is tidied up, too. */
@@ -55,11 +61,19 @@ export async function bringUp(scene: UpScene): Promise<Verdict> {
   const proposal = await proposeLive({ ...scene, ignore: flags.ignore })
   if (hasErrors(proposal.findings)) return refused(proposal.findings)
   say(shown(context, wish, proposal))
-  if (!isPending(proposal)) return done(crew, 'unchanged')
+  if (flags.dryRun) {
+    const code = isPending(proposal) ? exitCodes.changesPending : exitCodes.ok
+    return { code, result: { outcome: 'unchanged' } }
+  }
+  if (!isPending(proposal)) {
+    await scene.keep()
+    return done(crew, 'unchanged')
+  }
   if (flags.plan !== undefined) keepTo(flags.plan, proposal)
   // Whoever hands over a plan has agreed to it.
   const answer = flags.plan !== undefined || (await agreed(context, scene.options, flags.mayAsk))
   if (answer !== true) return { code: answer, result: { outcome: 'unchanged' } }
+  await scene.keep()
   await carryOut(scene, proposal)
   return done(crew, 'done')
 }
@@ -75,16 +89,22 @@ function keepTo({ file, document }: AgreedPlan, proposal: Proposal): void {
 }
 
 async function carryOut(scene: UpScene, proposal: Proposal): Promise<void> {
-  const { context, wish, crew, flags, run, look, begin } = scene
+  const { context, wish, crew, leavers, flags, run, look, begin } = scene
+  const gone = new Set<string>()
   const { publicKey } = bundleKey(wish.identity)
   await using bundle = await openClusterBundle(context, scene.options.file, wish.cluster, publicKey)
   // Before the claim and not after: one that was granted is to be given back.
   begin()
-  await underClaim({ ...scene, forceUnlock: flags.forceUnlock }, async ({ claim }, signal) => {
-    const view = { ...viewOf(wish, context, remotesOf(crew)), signal: scene.lasting }
-    using around = await look(placesOf(proposal.plans), view)
+  await underClaim({ ...scene, forceUnlock: flags.forceUnlock }, async ({ claim, leave }, signal) => {
+    const view = { ...viewOf(wish, context, remotesOf(crew, leavers)), signal: scene.lasting }
+    using around = await look([...placesOf(proposal.plans), ...proposal.leavers], view)
     await execute(wish, proposal, crew.sessions, {
       claim,
+      left(host) {
+        leave(host)
+        gone.add(host)
+      },
+      leavers: leavers.sessions,
       observer: around,
       interior: around,
       bundle,
@@ -93,6 +113,12 @@ async function carryOut(scene: UpScene, proposal: Proposal): Promise<void> {
       signal,
     })
   })
+  if (gone.size > 0) await forget(scene, gone)
+}
+
+/** Another machine may come in their places, and will show another key. */
+async function forget({ context, options, wish }: UpScene, hosts: ReadonlySet<string>): Promise<void> {
+  await saveIdentity(context, options, [...hosts].reduce(forgetHostKey, wish.identity))
 }
 
 /** What those get that did not answer is still to come. */

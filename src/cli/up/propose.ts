@@ -11,7 +11,7 @@ import type { ReportedRun } from '../reported-run.ts'
 import { missingFindings } from './missing.ts'
 import type { Reached } from './reach.ts'
 
-export interface ProposeScene extends Pick<Reached, 'wish' | 'crew'> {
+export interface ProposeScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'> {
   readonly context: Context
   readonly options: Invocation['options']
   readonly ignore: readonly string[]
@@ -24,7 +24,7 @@ export interface ProposeScene extends Pick<Reached, 'wish' | 'crew'> {
 
 /** Looks what is to be done on hosts that were reached, and tells of all that was found. Nothing is changed by it. */
 export async function proposeLive(scene: ProposeScene): Promise<Proposal> {
-  const { context, wish, crew, ignore, texts = false, run, look, options } = scene
+  const { context, wish, crew, leavers, ignore, texts = false, run, look, options } = scene
   const why = (needed: readonly string[] = []): Finding[] =>
     missingFindings(crew.missing, new Set(needed)).filter(
       ({ code, host = '' }) => !ignore.includes(code) || needed.includes(host),
@@ -41,6 +41,7 @@ export async function proposeLive(scene: ProposeScene): Promise<Proposal> {
         {
           ignored: ignore,
           texts,
+          meet: leavers.meet,
           limit: options.limit && new Set(limitHosts(wish.cluster, options.limit).map(({ name }) => name)),
         },
       ),
@@ -82,6 +83,9 @@ export function viewOf(
 }
 
 /** Through whom a crew reaches its hosts now. */
-export function remotesOf({ sessions }: Pick<Reached['crew'], 'sessions'>): SurroundingsOptions['remoteOf'] {
-  return async (host) => sessions.get(host)?.remote
+export function remotesOf(
+  { sessions }: Pick<Reached['crew'], 'sessions'>,
+  leavers?: Pick<Reached['leavers'], 'sessions'>,
+): SurroundingsOptions['remoteOf'] {
+  return async (host) => (sessions.get(host) ?? leavers?.sessions.get(host))?.remote
 }

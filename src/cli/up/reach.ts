@@ -4,7 +4,9 @@ import { type Crew, gather } from '../../lifecycle/crew.ts'
 import { HostKeys } from '../../lifecycle/host-keys.ts'
 import { toldAside } from '../../lifecycle/stream.ts'
 import type { Wish } from '../../lifecycle/survey.ts'
-import type { Host } from '../../spec/host.ts'
+import type { Leaver } from '../../lifecycle/leavers.ts'
+import type { Session } from '../../lifecycle/session.ts'
+import { type Host, host as hostSchema } from '../../spec/host.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import type { Context, Invocation } from '../command.ts'
 import { openWays } from '../hosts.ts'
@@ -15,18 +17,27 @@ import { listed } from '../words.ts'
 
 export interface Reached {
   readonly crew: Crew
+  readonly leavers: LeaverCrew
   /** With the keys of hosts that were met for the first time, and the agents they have now. */
   readonly wish: Wish
   close(): Promise<void>
 }
 
-/** Goes to all hosts, and brings them their agents. */
+/** Those who have to leave the cluster. They are known only once others were asked. */
+export interface LeaverCrew {
+  readonly sessions: ReadonlyMap<string, Session>
+  /** Goes to them, and says which of them answer. */
+  readonly meet: (leavers: readonly Leaver[]) => Promise<ReadonlySet<string>>
+}
+
+/** Goes to all hosts, and brings them their agents. `former` are hosts that the file had until now. */
 export async function reach(
   context: Context,
   options: Invocation['options'],
   loaded: Wish,
   { tell }: ReportedRun,
   signal: AbortSignal,
+  former: readonly Host[] = [],
 ): Promise<Reached> {
   const { cluster } = loaded
   const { forgetHostKey: forgotten } = runFlags.parse(options)
@@ -50,21 +61,27 @@ export async function reach(
     await Promise.allSettled([...remotes].map(async (remote) => remote.close()))
     ways.close()
   }
-  try {
-    const { hosts } = cluster.spec
+  const release = once(context.release)
+  const go = async (hosts: readonly Host[]): Promise<Crew> => {
     const names = hosts.map(({ name }) => name)
-    const crew = await toldAside(
-      { tell, signal },
-      { step, title: `reach ${listed(names)}`, hosts: names },
-      async () =>
-        gather(hosts, {
-          connect,
-          release: once(context.release),
-          tell,
-          met: (host) => tell({ type: 'step-ended', step, result: { outcome: 'done' } }, { host }),
-          signal,
-        }),
+    return toldAside({ tell, signal }, { step, title: `reach ${listed(names)}`, hosts: names }, async () =>
+      gather(hosts, {
+        connect,
+        release,
+        tell,
+        met: (host) => tell({ type: 'step-ended', step, result: { outcome: 'done' } }, { host }),
+        signal,
+      }),
     )
+  }
+  const leaving = new Map<string, Session>()
+  const meet: LeaverCrew['meet'] = async (leavers) => {
+    const { sessions } = await go(leavers.map((leaver) => hostOf(leaver, former)))
+    for (const [name, session] of sessions) leaving.set(name, session)
+    return new Set(sessions.keys())
+  }
+  try {
+    const crew = await go(cluster.spec.hosts)
     if (keys.changed) await saveIdentity(context, options, keys.identity)
     const wish = {
       ...loaded,
@@ -73,9 +90,11 @@ export async function reach(
     }
     return {
       crew,
+      leavers: { sessions: leaving, meet },
       wish,
       async close() {
         await crew.close()
+        await Promise.allSettled([...leaving.values()].map(async (session) => session.close()))
         await close()
       },
     }
@@ -84,6 +103,11 @@ export async function reach(
     await close()
     throw error
   }
+}
+
+/** The file may say how to reach it, else it is where the others find it. */
+function hostOf({ host: name, address }: Leaver, former: readonly Host[]): Host {
+  return former.find((one) => one.name === name) ?? hostSchema.parse({ name, address, roles: ['worker'] })
 }
 
 /** For each kind of host once: its digest is taken of a large file. */

@@ -1,4 +1,5 @@
 import { type ClaimWish, type HeldClaim, takeClaim } from '../../lifecycle/claim.ts'
+import type { Session } from '../../lifecycle/session.ts'
 import type { Wish } from '../../lifecycle/survey.ts'
 import type { Context } from '../command.ts'
 import { holderName, isAlive, isGone } from '../holder.ts'
@@ -6,6 +7,8 @@ import type { ReportedRun } from '../reported-run.ts'
 import type { Reached } from './reach.ts'
 
 export interface ClaimScene extends Pick<Reached, 'wish' | 'crew'> {
+  /** Those who leave are told as well. */
+  readonly leavers?: Pick<Reached['leavers'], 'sessions'>
   readonly context: Pick<Context, 'operator' | 'signal'>
   readonly run: ReportedRun
   readonly forceUnlock: boolean
@@ -15,12 +18,12 @@ export interface ClaimScene extends Pick<Reached, 'wish' | 'crew'> {
 
 /** Does something that nobody else may do meanwhile. The claim is given back whatever happens; when it is lost, the signal says so. */
 export async function underClaim<T>(
-  { context, wish, crew, run, forceUnlock, minority = false }: ClaimScene,
+  { context, wish, crew, leavers, run, forceUnlock, minority = false }: ClaimScene,
   work: (held: HeldClaim, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { operator, signal } = context
   const held = await takeClaim({
-    ...grantersOf(wish, crew),
+    ...grantersOf(wish, [...crew.sessions.values(), ...(leavers?.sessions.values() ?? [])]),
     holder: holderName(operator, process.pid),
     force: forceUnlock,
     minority: minority && forceUnlock,
@@ -39,12 +42,11 @@ export async function underClaim<T>(
 /** Control planes grant a claim together, and the others are told. */
 function grantersOf(
   { cluster }: Wish,
-  { sessions }: Reached['crew'],
+  agents: readonly Session[],
 ): Pick<ClaimWish, 'granters' | 'others' | 'controlPlanes'> {
   const controlPlanes = new Set(
     cluster.spec.hosts.filter(({ roles }) => roles.includes('control-plane')).map(({ name }) => name),
   )
-  const agents = [...sessions.values()]
   return {
     granters: agents.filter(({ host }) => controlPlanes.has(host)),
     others: agents.filter(({ host }) => !controlPlanes.has(host)),

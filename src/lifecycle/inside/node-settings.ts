@@ -15,7 +15,7 @@ export interface NodeSettings {
 }
 
 /** What we have set: only that is taken away again when it leaves the plan. */
-const remembered = 'hyperkube.dev/node-settings'
+export const remembered = 'hyperkube.dev/node-settings'
 const memory = z.object({ labels: z.array(z.string()), taints: z.array(z.string()) })
 type Memory = z.infer<typeof memory>
 

@@ -5,13 +5,20 @@ const taint = z.looseObject({ key: z.string(), value: z.string().default(''), ef
 export type Taint = z.infer<typeof taint>
 
 const schema = kubeObject.extend({
-  spec: z.looseObject({ taints: z.array(taint).default([]) }).optional(),
+  spec: z
+    .looseObject({
+      taints: z.array(taint).default([]),
+      /** Somebody has cordoned it: it takes no new pods. */
+      unschedulable: z.boolean().optional(),
+    })
+    .optional(),
   status: z
     .looseObject({
       conditions: z
         .array(z.looseObject({ type: z.string(), status: z.string(), message: z.string().optional() }))
         .default([]),
       nodeInfo: z.looseObject({ kubeletVersion: z.string() }).optional(),
+      addresses: z.array(z.looseObject({ type: z.string(), address: z.string() })).optional(),
     })
     .optional(),
 })

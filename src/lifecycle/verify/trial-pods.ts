@@ -21,7 +21,8 @@ export interface TrialPods {
 }
 
 const namespace = 'kube-system'
-const label = 'hyperkube.dev/trial'
+/** By this one knows them, wherever a run that was cut has left one. */
+export const trialLabel = 'hyperkube.dev/trial'
 
 const schema = kubeObject.extend({
   spec: z.looseObject({ nodeName: z.string().optional() }),
@@ -55,7 +56,7 @@ const podKind: Kind<Pod> = { apiVersion: 'v1', kind: 'Pod', schema }
 
 export function trialPods(api: KubeClient): TrialPods {
   const ours = async (): Promise<readonly Pod[]> =>
-    (await list(api, podKind, { namespace, labels: label })).items
+    (await list(api, podKind, { namespace, labels: trialLabel })).items
   return {
     async put(node, image) {
       const wished = manifest(node, image)
@@ -64,7 +65,7 @@ export function trialPods(api: KubeClient): TrialPods {
       await apply(api, wished)
     },
     async look() {
-      return new Map((await ours()).map((pod) => [pod.metadata.labels?.[label] ?? '', trialOf(pod)]))
+      return new Map((await ours()).map((pod) => [pod.metadata.labels?.[trialLabel] ?? '', trialOf(pod)]))
     },
     async remove() {
       const pods = await ours()
@@ -80,7 +81,7 @@ function manifest(node: string, image: string): Manifest {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name: `hyperkube-trial-${node}`, namespace, labels: { [label]: node } },
+    metadata: { name: `hyperkube-trial-${node}`, namespace, labels: { [trialLabel]: node } },
     spec: {
       containers: [{ name: 'pause', image, imagePullPolicy: 'IfNotPresent' }],
       automountServiceAccountToken: false,

@@ -1,3 +1,5 @@
+import type { PlannedFile } from '../../contract/component-plan.ts'
+import type { NodePlan } from '../../contract/node-plan.ts'
 import { flags, mergeArgs } from '../args.ts'
 import { download } from '../artifact.ts'
 import { clientCertificate, serverCertificate } from '../certificate.ts'
@@ -6,6 +8,7 @@ import { textFile } from '../files.ts'
 import { memoryFloor } from '../memory-floors.ts'
 import { alternativeNames } from '../names.ts'
 import { isEtcdMember, type LinuxScene } from '../scene.ts'
+import type { Member } from '../topology.ts'
 import { ciphers } from '../tls.ts'
 import { etc, programDirectory } from './paths.ts'
 import { confined, systemdService } from './unit.ts'
@@ -64,8 +67,7 @@ export const etcd: Planner<LinuxScene> = (scene) => {
         mode: '0644',
         restart: false,
       }),
-      // Read at the member's birth alone: members that come later change it, and none restarts for that.
-      textFile(`${directory}/birth.env`, birth(scene), { owner: name, restart: false }),
+      birthFile(birth('new', scene.topology.etcd, identity.id)),
     ],
     certificates: [
       // Each member is a client of the others too.
@@ -113,13 +115,30 @@ export const etcd: Planner<LinuxScene> = (scene) => {
   })
 }
 
-/** Who the first members are, in etcd's own variables. */
-function birth({ topology, identity }: LinuxScene): string {
-  const members = topology.etcd.map(({ name: member, address }) => `${member}=https://${address}:2380`)
+const birthPath = `${directory}/birth.env`
+
+/** Read at a member's birth alone, so that members which come later change nothing for it. */
+function birthFile(text: string): PlannedFile {
+  return { ...textFile(birthPath, text, { owner: name, restart: false }), once: true }
+}
+
+/** Who the members are by then, the new one among them, in etcd's own variables. */
+function birth(state: 'new' | 'existing', members: readonly Member[], token: string): string {
+  const all = members.map(({ name: member, address }) => `${member}=https://${address}:2380`)
   return [
-    `ETCD_INITIAL_CLUSTER=${members.join(',')}`,
-    'ETCD_INITIAL_CLUSTER_STATE=new',
-    `ETCD_INITIAL_CLUSTER_TOKEN=${identity.id}`,
+    `ETCD_INITIAL_CLUSTER=${all.join(',')}`,
+    `ETCD_INITIAL_CLUSTER_STATE=${state}`,
+    `ETCD_INITIAL_CLUSTER_TOKEN=${token}`,
     '',
   ].join('\n')
+}
+
+/** The plan of a host that comes to an etcd which has these members, the host itself among them. */
+export function joiningPlan(plan: NodePlan, members: readonly Member[]): NodePlan {
+  const joining = birthFile(birth('existing', members, plan.cluster.id))
+  const components = plan.components.map((one) => ({
+    ...one,
+    files: one.files.map((file) => (file.path === birthPath ? joining : file)),
+  }))
+  return { ...plan, components }
 }

@@ -1,16 +1,12 @@
 import type { Ledger } from '../../../contract/ledger.ts'
-import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { Op } from '../../../contract/op.ts'
-import { diff } from '../../../diff/diff.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import type { LinuxHost } from '../../host/host.ts'
 import type { Emit } from '../emit.ts'
 import { openJournal } from '../journal.ts'
 import { findThing, withoutThing } from '../ledger.ts'
 import { LedgerBook, readLedger } from '../ledger-file.ts'
-import { presentItems } from '../present.ts'
 import { journalRun, type Outcome, type Run, runOp } from '../run.ts'
-import { stopService } from '../start-service.ts'
 import { sweep } from '../sweep.ts'
 import { targets } from '../targets.ts'
 import { removeCgroups } from './cgroups.ts'
@@ -20,8 +16,10 @@ import { removeData } from './data.ts'
 import { type Leftovers, leftoversOf } from './leftovers.ts'
 import { removeLinks } from './links.ts'
 import { unmountAll } from './mounts.ts'
+import { nothingPlanned, opsAgainst } from './nothing-planned.ts'
 import { ownUnit, removeOwn } from './own.ts'
 import type { Step } from './step.ts'
+import { stop } from './stop-services.ts'
 import { removeTables } from './tables.ts'
 
 export interface ResetOptions {
@@ -74,10 +72,7 @@ async function resetLedger(options: ResetOptions, ledger: Ledger): Promise<reado
   const book = new LedgerBook(host, ledger)
   const run: Run = { ...options, book, journal: await openJournal(host, options.run) }
   const plan = nothingPlanned(ledger, name)
-  const ops = diff(
-    plan,
-    presentItems(ledger.things.map((thing) => ({ thing, state: 'as-written' as const }))),
-  )
+  const ops = opsAgainst(plan, ledger)
   const stops = ops.filter(({ action }) => action === 'stop')
   const removals = ops.filter(({ action }) => action === 'remove')
   const report: ResetStep[] = []
@@ -89,12 +84,6 @@ async function resetLedger(options: ResetOptions, ledger: Ledger): Promise<reado
     report.push({ step: 'things', removed: removals.map((op) => `${op.target} ${op.name}`) })
   })
   return report
-}
-
-/** Against it everything that is written down goes, in the order in which it may. */
-function nothingPlanned({ cluster }: Ledger, host: string): NodePlan {
-  const head = { apiVersion: 'hyperkube.dev/v1', kind: 'NodePlan', os: 'linux', arch: 'amd64' } as const
-  return { ...head, cluster, host, address: '', roles: [], components: [] }
 }
 
 async function takeLeftovers(
@@ -113,10 +102,6 @@ async function takeLeftovers(
     if (removed.length > 0) emit({ type: 'log', lines: removed.map((line) => `${step}: ${line}`) })
   }
   return report
-}
-
-async function stop({ host, emit, signal }: Run, { name, component }: Op): Promise<Outcome> {
-  return (await stopService(host, name, component, emit, signal)) ? 'done' : 'unchanged'
 }
 
 async function remove({ host, book }: Run, op: Op): Promise<Outcome> {

@@ -1,0 +1,71 @@
+import type { KubeApi } from '../cluster/kube-api.ts'
+import type { Host } from '../hosts/host.ts'
+import { probeService } from './workload.ts'
+
+type Look = readonly [what: string, look: () => Promise<boolean>]
+
+/** What a user has of the addons, one thing after the other: what is there stays. */
+export function addonsUsable(api: KubeApi, hosts: readonly Host[]): readonly Look[] {
+  return [
+    ...deployments.map((name): Look => [
+      `${name} to be available`,
+      async () => isDeploymentAvailable(api, name),
+    ]),
+    ['traefik to be available', async () => isTraefikAvailable(api, hosts.length)],
+    ['metrics to be served', async () => areMetricsServed(api)],
+    ['a name to be known on every node', async () => probeService(api, 'name', hosts.length)],
+    ['Traefik to answer on every node', async () => doesTraefikAnswer(hosts)],
+    ['a default StorageClass', async () => hasDefaultStorageClass(api)],
+  ]
+}
+
+const deployments = ['coredns', 'metrics-server', 'local-path-provisioner']
+const workloads = '/apis/apps/v1/namespaces/kube-system'
+
+interface Deployment {
+  readonly spec: { readonly replicas: number }
+  readonly status: { readonly availableReplicas?: number }
+}
+
+async function isDeploymentAvailable(api: KubeApi, name: string): Promise<boolean> {
+  const { spec, status } = await api.get<Deployment>(`${workloads}/deployments/${name}`)
+  return status.availableReplicas === spec.replicas
+}
+
+async function isTraefikAvailable(api: KubeApi, nodes: number): Promise<boolean> {
+  const { status } = await api.get<{ status: { numberAvailable?: number } }>(
+    `${workloads}/daemonsets/traefik`,
+  )
+  return status.numberAvailable === nodes
+}
+
+interface ApiService {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
+}
+
+async function areMetricsServed(api: KubeApi): Promise<boolean> {
+  const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.metrics.k8s.io'
+  const { status } = await api.get<ApiService>(path)
+  return status?.conditions?.some(({ type, status: is }) => type === 'Available' && is === 'True') === true
+}
+
+/** There is no Ingress yet, so that it knows no site; that it says so is an answer. */
+async function doesTraefikAnswer(hosts: readonly Host[]): Promise<boolean> {
+  const answers = hosts.map(async ({ address }) =>
+    fetch(`http://${address}/`, { signal: AbortSignal.timeout(5000) }),
+  )
+  return (await Promise.all(answers)).every(({ status }) => status === 404)
+}
+
+interface StorageClasses {
+  readonly items: readonly {
+    readonly metadata: { readonly annotations?: Readonly<Record<string, string>> }
+  }[]
+}
+
+async function hasDefaultStorageClass(api: KubeApi): Promise<boolean> {
+  const { items } = await api.get<StorageClasses>('/apis/storage.k8s.io/v1/storageclasses')
+  return items.some(
+    ({ metadata }) => metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true',
+  )
+}

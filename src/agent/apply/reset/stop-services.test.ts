@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { temporaryHost } from '../../host/temporary-host.ts'
+import { applied, hostPlan, publish, running, someRun } from '../fixtures.ts'
+import { stopServices } from './stop-services.ts'
+
+const plan = hostPlan(
+  running('etcd', '1', { stage: 'etcd' }),
+  running('kube-apiserver', '1', { stage: 'api' }),
+  running('kubelet', '1', { stage: 'node' }),
+)
+
+test('services of a stage and of later ones stop, the last first; the plan starts them again', async () => {
+  await using host = await temporaryHost()
+  publish(host, plan)
+  await applied(host, plan)
+  const told: string[] = []
+  await stopServices(
+    {
+      host,
+      name: 'a',
+      run: someRun,
+      emit: (what) => void (what.type === 'op-ended' && told.push(`${what.op.action} ${what.op.name}`)),
+      signal: new AbortController().signal,
+    },
+    'api',
+  )
+  expect(told).toEqual(['stop kubelet.service', 'stop kube-apiserver.service'])
+  expect([...host.systemd.units].map(([name, { state }]) => `${name} ${state}`)).toEqual([
+    'etcd.service active',
+    'kube-apiserver.service inactive',
+    'kubelet.service inactive',
+  ])
+  expect(await applied(host, plan)).toEqual([
+    'start service kube-apiserver.service',
+    'start service kubelet.service',
+  ])
+})
+
+test('where nothing of ours is, nothing stops', async () => {
+  await using host = await temporaryHost()
+  const signal = new AbortController().signal
+  await stopServices({ host, name: 'a', run: someRun, emit: () => undefined, signal }, 'prepare')
+  expect(host.systemd.calls).toEqual([])
+})

@@ -1,0 +1,37 @@
+import type { Op } from '../../../contract/op.ts'
+import { compareStages, type Stage } from '../../../contract/stage.ts'
+import { openJournal } from '../journal.ts'
+import { withStopped } from '../ledger.ts'
+import { LedgerBook, readLedger } from '../ledger-file.ts'
+import { journalRun, type Outcome, type Run, runOp } from '../run.ts'
+import { stopService } from '../start-service.ts'
+import { nothingPlanned, opsAgainst } from './nothing-planned.ts'
+import type { ResetOptions } from './reset.ts'
+
+/** Stops the services of a stage and of all that come after it, and nothing else: whoever is asked for its plan again starts them. */
+export async function stopServices(options: ResetOptions, from: Stage): Promise<void> {
+  const { host, name } = options
+  const ledger = await readLedger(host)
+  if (ledger === undefined) return
+  const stops = opsAgainst(nothingPlanned(ledger, name), ledger).filter(
+    ({ action, stage }) => action === 'stop' && compareStages(stage, from) >= 0,
+  )
+  const run: Run = {
+    ...options,
+    book: new LedgerBook(host, ledger),
+    journal: await openJournal(host, options.run),
+  }
+  await journalRun(run, { command: 'stop-services' }, async () => {
+    for (const op of stops) {
+      await runOp(run, op, async () => {
+        const outcome = await stop(run, op)
+        await run.book.keep(withStopped(run.book.ledger, op.name))
+        return outcome
+      })
+    }
+  })
+}
+
+export async function stop({ host, emit, signal }: Run, { name, component }: Op): Promise<Outcome> {
+  return (await stopService(host, name, component, emit, signal)) ? 'done' : 'unchanged'
+}

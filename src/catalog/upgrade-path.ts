@@ -1,0 +1,36 @@
+import { HyperkubeError } from '../kit/errors.ts'
+import { compareVersions, numbersOf } from './version.ts'
+
+/** The versions to go through, one after the other: no minor version may be skipped. None when it is that version already. */
+export function upgradePath(from: string, to: string, known: readonly string[]): readonly string[] {
+  if (from === to) return []
+  if (!known.includes(to)) {
+    throw new HyperkubeError('CATALOG_UNKNOWN_VERSION', `this hyperkube does not know Kubernetes ${to}`, {
+      hint: `it knows ${known.toSorted(compareVersions).toReversed().join(', ')}`,
+    })
+  }
+  if (compareVersions(to, from) < 0) {
+    throw new HyperkubeError('UPGRADE_BACK', `the cluster is at ${from}, and ${to} is older`, {
+      hint: 'the way back is a snapshot of before: hyperkube etcd restore',
+    })
+  }
+  const [, first] = numbersOf(from)
+  const [, last] = numbersOf(to)
+  const between = Array.from({ length: Math.max(0, last - first - 1) }, (_, index) => first + 1 + index)
+  return [...between.map((minor) => newestOf(minor, known, to)), to]
+}
+
+function newestOf(minor: number, known: readonly string[], to: string): string {
+  const newest = known
+    .filter((version) => numbersOf(version)[1] === minor)
+    .toSorted(compareVersions)
+    .at(-1)
+  if (newest !== undefined) return newest
+  throw new HyperkubeError(
+    'UPGRADE_NO_PATH',
+    `on the way to ${to} this hyperkube knows no version of 1.${minor}`,
+    {
+      hint: `go through 1.${minor} with a hyperkube that knows it`,
+    },
+  )
+}

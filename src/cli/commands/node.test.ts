@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { hyperkube } from '../in-memory.ts'
+
+const files = {
+  'cluster.yml': `apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: shop }
+spec:
+  kubernetes: 1.37.1
+  hosts:
+    - { name: cp1, address: 192.168.1.11, roles: [control-plane] }
+    - { name: etcd1, address: 192.168.1.12, roles: [etcd] }
+    - { name: w1, address: 192.168.1.21, roles: [worker] }
+`,
+}
+
+test.each([
+  ['node', "missing required argument 'action'"],
+  ['node drain', "missing required argument 'name'"],
+  ['node drian w1', "'drian' is invalid for argument 'action'"],
+  ['node drain w1 --deadline soon', 'write it as 30s, 5m or 1h30m'],
+])('%s is not right', async (words, wrong) => {
+  const { code, stderr } = await hyperkube(words, files)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(wrong)])
+})
+
+test.each(['drain', 'uncordon'])('%s: a host that only keeps etcd is no node', async (action) => {
+  const { code, stderr } = await hyperkube(`node ${action} etcd1`, files)
+  expect([code, stderr]).toEqual([1, expect.stringContaining('NODE_UNKNOWN')])
+})
+
+test('without the identity there is no way to the API', async () => {
+  const { code, stderr } = await hyperkube('node drain w1 --yes', files)
+  expect([code, stderr]).toEqual([1, expect.stringContaining('IDENTITY_NOT_READ')])
+})

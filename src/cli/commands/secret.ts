@@ -1,0 +1,70 @@
+import { Argument } from 'commander'
+import { z } from 'zod'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { Secret } from '../../pki/secret.ts'
+import { dnsLabel } from '../../spec/scalars.ts'
+import { type CommandDefinition, exitCodes } from '../command.ts'
+import { loadIdentity, saveIdentity } from '../load-identity.ts'
+import { print } from '../print.ts'
+
+const flags = z.object({ fromFile: z.string().optional() })
+
+export const secret: CommandDefinition = {
+  examples: [
+    ['hyperkube secret set backup-access-key --from-file key.txt', 'put it into the sealed identity'],
+    ['hyperkube secret set registry-password --from-file /dev/stdin', 'from another program, or typed'],
+    ['hyperkube secret list', 'their names; values are never shown'],
+    ['hyperkube secret remove registry-password', 'take it out again'],
+  ],
+  identity: true,
+  configure(command) {
+    command
+      .addArgument(new Argument('<action>', 'what to do').choices(['set', 'list', 'remove']))
+      .addArgument(new Argument('[name]', 'by which cluster.yml refers to it'))
+      .option('--from-file <path>', 'set: where its value is, without the end of its last line')
+  },
+  async run(context, { args, options }) {
+    const [action, name] = args
+    const { fromFile } = flags.parse(options)
+    if (action !== 'list' && (name === undefined || (action === 'set' && fromFile === undefined))) {
+      context.stderr.write(
+        `USAGE: hyperkube secret ${action} NAME${action === 'set' ? ' --from-file FILE' : ''}\n`,
+      )
+      return exitCodes.usage
+    }
+    const identity = await loadIdentity(context, options)
+    if (name === undefined || action === 'list') {
+      const names = Object.keys(identity.secrets).toSorted()
+      const document = { apiVersion: 'hyperkube.dev/v1', kind: 'SecretNames', names }
+      print(context.stdout, options.output, document, () => names.map((one) => `${one}\n`).join(''))
+      return exitCodes.ok
+    }
+    const { [name]: _, ...others } = identity.secrets
+    const own =
+      fromFile === undefined ? {} : { [nameOf(name)]: await valueOf(context.privateFiles, name, fromFile) }
+    await saveIdentity(context, options, { ...identity, secrets: { ...others, ...own } })
+    context.stderr.write(`${name} is ${action === 'set' ? 'in' : 'not in'} the identity now; commit it\n`)
+    return exitCodes.ok
+  },
+}
+
+function nameOf(name: string): string {
+  if (dnsLabel.safeParse(name).success) return name
+  throw new HyperkubeError('SECRET_NAME', `${name} is no name for a secret`, {
+    hint: 'lower-case letters, digits and dashes: backup-access-key',
+  })
+}
+
+async function valueOf(
+  files: { readonly read: (path: string) => Promise<string> },
+  name: string,
+  file: string,
+): Promise<Secret> {
+  const text = await files.read(file).catch((cause: unknown) => {
+    throw new HyperkubeError('SECRET_NOT_READ', `${file} could not be read`, {
+      hint: `look at ls -l ${file}`,
+      cause,
+    })
+  })
+  return new Secret(name, text.replace(/\r?\n$/, ''))
+}

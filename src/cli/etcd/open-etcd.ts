@@ -1,0 +1,54 @@
+import { EtcdClient } from '../../etcd/client.ts'
+import type { Identity } from '../../identity/identity.ts'
+import { dialThrough } from '../../lifecycle/dial.ts'
+import { HostKeys } from '../../lifecycle/host-keys.ts'
+import { operatorCredentials } from '../../lifecycle/operator.ts'
+import { placesIn } from '../../lifecycle/places.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+import type { Remote } from '../../ssh/remote.ts'
+import type { Context } from '../command.ts'
+import { holderName } from '../holder.ts'
+import { openWays } from '../hosts.ts'
+
+export interface OpenEtcd extends AsyncDisposable {
+  readonly client: EtcdClient
+}
+
+/** The way to the members of a cluster's etcd, through the ssh connections of their hosts. Each is made when it is needed. */
+export async function openEtcd(
+  context: Context,
+  clusterFile: string,
+  cluster: Cluster,
+  identity: Identity,
+): Promise<OpenEtcd> {
+  const { operator, now, signal } = context
+  const { etcd: credentials } = await operatorCredentials(identity, holderName(operator, process.pid), now())
+  const ways = await openWays(operator, clusterFile, cluster, new HostKeys(identity))
+  const places = placesIn(cluster).filter(({ etcd }) => etcd)
+  const remotes = new Map<string, Promise<Remote>>()
+  const remoteOf = async (name: string): Promise<Remote | undefined> => {
+    const host = cluster.spec.hosts.find((one) => one.name === name)
+    if (host === undefined) return undefined
+    const remote = remotes.get(name) ?? ways.connect(host, signal)
+    remotes.set(name, remote)
+    return remote
+  }
+  const client = new EtcdClient({
+    endpoints: places.map(({ address }) => `https://${address}:2379`),
+    authority: identity.authorities.etcd.certificate,
+    credentials: {
+      certificate: credentials.certificate,
+      privateKey: credentials.privateKey.revealText(),
+    },
+    dial: dialThrough(places, remoteOf),
+    signal,
+  })
+  return {
+    client,
+    async [Symbol.asyncDispose]() {
+      client.close()
+      await Promise.allSettled([...remotes.values()].map(async (remote) => (await remote).close()))
+      ways.close()
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { openByteProgress } from './progress.ts'
+
+function world(screen?: { size: () => { columns: number; rows: number } }) {
+  const written: string[] = []
+  let tick = (): void => undefined
+  const progress = openByteProgress({
+    stderr: { write: (text) => written.push(text) },
+    screen,
+    paintProgress: (_colour, text) => text,
+    every(_milliseconds, act) {
+      tick = act
+      return () => undefined
+    },
+  })
+  return { progress, written, tick: () => tick() }
+}
+
+test('a log gets a line for each tenth of what is large, and none of what is small', () => {
+  const { progress, written } = world()
+  const [large, small] = [progress.of('database'), progress.of('list')]
+  for (let done = 0; done <= 100e6; done += 1e6) large(done, 100e6)
+  for (let done = 0; done <= 1e6; done += 1e5) small(done, 1e6)
+  expect(written).toHaveLength(10)
+  expect(written.at(-1)).toBe('database: 100.0 of 100.0 MB\n')
+})
+
+test('a terminal has one line that moves, and is gone in the end', () => {
+  const { progress, written, tick } = world({ size: () => ({ columns: 80, rows: 24 }) })
+  const told = progress.of('database')
+  tick()
+  expect(written).toEqual([])
+  told(1_500_000, 3_000_000)
+  tick()
+  expect(written.join('')).toContain('database: 1.5 of 3.0 MB')
+  progress.say('restoring')
+  expect(written.at(-1)).toContain('restoring\n')
+  progress[Symbol.dispose]()
+})

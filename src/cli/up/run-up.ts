@@ -1,0 +1,73 @@
+import type { Lock } from '../../catalog/lock.ts'
+import type { Finding } from '../../contract/finding.ts'
+import { surroundings } from '../../lifecycle/surroundings.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+import type { Host } from '../../spec/host.ts'
+import { type Context, type ExitCode, exitCodes, type Invocation } from '../command.ts'
+import { loadWish } from '../load-wish.ts'
+import { print } from '../print.ts'
+import { reportedRun } from '../reported-run.ts'
+import { type AgreedPlan, bringUp } from './bring-up.ts'
+import { leash } from './leash.ts'
+import { reach } from './reach.ts'
+import { upDocument, upText } from './result.ts'
+import { upFlags } from './up-flags.ts'
+
+/** How long hosts may take to finish when the time of --timeout is over. */
+const patience = 30_000
+
+export interface UpWish {
+  /** What was typed. */
+  readonly command: string
+  readonly cluster: Cluster
+  /** What is to be known of its file. */
+  readonly findings: readonly Finding[]
+  /** Where it is not the one on disk. */
+  readonly lock?: Lock
+  readonly plan?: AgreedPlan | undefined
+  /** Hosts that the file had until now. */
+  readonly former?: readonly Host[]
+  /** Keeps the wish, once it is sure that it is one: from then on whoever goes on must find it. */
+  readonly keep?: () => Promise<void>
+}
+
+/** Brings a cluster to what is wished, from the first look to the last word. */
+export async function runUp(
+  context: Context,
+  options: Invocation['options'],
+  { command, cluster, findings, lock, plan, former, keep }: UpWish,
+): Promise<ExitCode> {
+  const { progress, ignore, forceUnlock, dryRun } = upFlags.parse(options)
+  const loaded = await loadWish(context, options, cluster)
+  const wish = { ...loaded, lock: lock ?? loaded.lock }
+  const { name } = cluster.metadata
+  let [hosts, leftBehind]: [readonly string[], readonly string[]] = [[], []]
+  const settings = { command, cluster: name, progress, debug: options.debug === true }
+  const ended = await reportedRun(context, settings, async (run) => {
+    for (const finding of findings) run.tell({ type: 'finding', finding })
+    using way = leash(context.signal, patience)
+    const reached = await reach(context, options, wish, run, way.signal, former)
+    try {
+      leftBehind = [...reached.crew.missing.keys()]
+      const verdict = await bringUp({
+        ...reached,
+        context,
+        options,
+        flags: { ignore, forceUnlock, dryRun, plan, mayAsk: progress !== 'json' },
+        run,
+        look: surroundings,
+        keep: keep ?? (async () => undefined),
+        begin: way.letGo,
+        lasting: way.signal,
+      })
+      if (verdict.result.outcome === 'done') hosts = [...reached.crew.sessions.keys()]
+      return verdict
+    } finally {
+      await reached.close()
+    }
+  })
+  if (ended.code === exitCodes.usage) return ended.code
+  const end = { ...ended, cluster: name, hosts, leftBehind }
+  print(context.stdout, options.output, upDocument(end), () => upText(end))
+  return ended.code
+}

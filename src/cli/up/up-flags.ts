@@ -1,0 +1,15 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { runFlags } from '../run-flags.ts'
+
+export const upFlags = runFlags.extend({
+  forceUnlock: z.boolean().default(false),
+  dryRun: z.boolean().default(false),
+})
+
+/** Flags of every command that brings a cluster to what is wished. */
+export function addUpFlags(command: Command): Command {
+  return command
+    .option('--dry-run', 'show what would be done, and do nothing; exit code 3 when there is something')
+    .option('--force-unlock', 'take the claim from somebody who holds it')
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { type LabelSelector, selects } from './label-selector.ts'
+
+const labels = { app: 'web', tier: 'front' }
+
+test.each<[boolean, LabelSelector]>([
+  [true, {}],
+  [true, { matchLabels: { app: 'web' } }],
+  [false, { matchLabels: { app: 'web', tier: 'back' } }],
+  [false, { matchLabels: { zone: 'a' } }],
+  [true, { matchExpressions: [{ key: 'app', operator: 'In', values: ['web', 'api'] }] }],
+  [false, { matchExpressions: [{ key: 'app', operator: 'In', values: ['api'] }] }],
+  [false, { matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['web'] }] }],
+  // What an object does not have, it has not with any value.
+  [true, { matchExpressions: [{ key: 'zone', operator: 'NotIn', values: ['a'] }] }],
+  [true, { matchExpressions: [{ key: 'tier', operator: 'Exists' }] }],
+  [false, { matchExpressions: [{ key: 'tier', operator: 'DoesNotExist' }] }],
+  [true, { matchExpressions: [{ key: 'zone', operator: 'DoesNotExist' }] }],
+  [
+    false,
+    { matchLabels: { app: 'api' }, matchExpressions: [{ key: 'tier', operator: 'Exists', values: null }] },
+  ],
+])('%s for %j', (is, selector) => {
+  expect(selects(selector, labels)).toBe(is)
+})
+
+test('none at all selects nothing', () => {
+  expect(selects(undefined, labels)).toBe(false)
+  expect(selects(null, labels)).toBe(false)
+})

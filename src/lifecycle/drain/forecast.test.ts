@@ -1,0 +1,77 @@
+import { beforeAll, expect, test } from 'vitest'
+import { type TestAuthority, testAuthority } from '../../kit/test-authority.ts'
+import { drainForecast } from './forecast.ts'
+import { budgetNamed, nodeBench, podNamed, TestNodeApi } from './test-node-api.ts'
+
+let authority: TestAuthority
+const open = nodeBench(() => authority)
+
+beforeAll(async () => {
+  authority = await testAuthority()
+})
+
+async function forecast(api: TestNodeApi): Promise<string[]> {
+  const { client, server } = await open(api)
+  const findings = await drainForecast(client, 'w1')
+  // Nothing is changed by looking.
+  expect(new Set(server.asked.map(({ method }) => method))).toEqual(new Set(['GET']))
+  return findings.map(({ severity, code, message }) => `${severity} ${code} ${message}`)
+}
+
+test('of pods that simply move there is nothing to say', async () => {
+  const api = new TestNodeApi(podNamed('web'), podNamed('log', { controller: 'DaemonSet' }))
+  api.budgets = [budgetNamed('web', { minAvailable: 1 })]
+  expect(await forecast(api)).toEqual([])
+})
+
+test('pods that nobody makes anew are named', async () => {
+  expect(await forecast(new TestNodeApi(podNamed('by-hand', { controller: '' })))).toEqual([
+    'warning NODE_PODS_UNMANAGED nobody makes these pods anew once they have ended on w1: shop/by-hand',
+  ])
+})
+
+test('data that ends with a pod is told, and volumes that are directories of the node', async () => {
+  const claimed = (claimName: string) => ({
+    spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] },
+  })
+  const api = new TestNodeApi(
+    podNamed('cache', { spec: { volumes: [{ name: 'tmp', emptyDir: {} }] } }),
+    podNamed('database', claimed('here')),
+    podNamed('elsewhere', claimed('disk')),
+    podNamed('log', { controller: 'DaemonSet', spec: { volumes: [{ name: 'tmp', emptyDir: {} }] } }),
+  )
+  const object = (kind: string, name: string, spec: object) => ({
+    apiVersion: 'v1',
+    kind,
+    metadata: { name },
+    spec,
+  })
+  const claims = '/api/v1/namespaces/shop/persistentvolumeclaims'
+  api.others.set(`${claims}/here`, object('PersistentVolumeClaim', 'here', { volumeName: 'v1' }))
+  api.others.set(`${claims}/disk`, object('PersistentVolumeClaim', 'disk', { volumeName: 'v2' }))
+  api.others.set(
+    '/api/v1/persistentvolumes/v1',
+    object('PersistentVolume', 'v1', { hostPath: { path: '/x' } }),
+  )
+  api.others.set('/api/v1/persistentvolumes/v2', object('PersistentVolume', 'v2', { csi: { driver: 'x' } }))
+  expect(await forecast(api)).toEqual([
+    expect.stringMatching(/^warning NODE_PODS_LOCAL_DATA .*emptyDir.*: shop\/cache$/),
+    expect.stringMatching(/^warning NODE_PODS_LOCAL_DATA .*directories of w1.*: shop\/database$/),
+  ])
+})
+
+test('budgets that can never be met are errors, and so are pods that two of them count', async () => {
+  const api = new TestNodeApi(
+    podNamed('web-1'),
+    podNamed('web-2'),
+    podNamed('api', { labels: { app: 'web', tier: 'back' } }),
+  )
+  api.budgets = [
+    budgetNamed('web', { minAvailable: 2 }, { desiredHealthy: 2 }),
+    budgetNamed('back', { maxUnavailable: 1, selector: { matchLabels: { tier: 'back' } } }),
+  ]
+  expect(await forecast(api)).toEqual([
+    'error DRAIN_NEVER shop/api is never let go: budgets shop/web and shop/back both count it, and the API evicts no such pod',
+    'error DRAIN_NEVER budget shop/web never lets shop/web-1, shop/web-2 go: 2 pods must be healthy at any time, and there are 2 (minAvailable: 2)',
+  ])
+})

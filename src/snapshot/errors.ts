@@ -1,0 +1,21 @@
+import { HyperkubeError } from '../kit/errors.ts'
+
+export function corrupt(what: string, cause?: unknown): HyperkubeError {
+  return new HyperkubeError('SNAPSHOT_CORRUPT', `the snapshot is not as it was made: ${what}`, {
+    hint: 'copy it again from where it is kept, or take another one: hyperkube etcd snapshot list',
+    ...(cause === undefined ? {} : { cause }),
+  })
+}
+
+export function truncated(where: string): HyperkubeError {
+  return new HyperkubeError('SNAPSHOT_TRUNCATED', `the snapshot ends too early: ${where}`, {
+    hint: 'copy it again from where it is kept, or take another one: hyperkube etcd snapshot list',
+  })
+}
+
+export function foreign(why: string, cause?: unknown): HyperkubeError {
+  return new HyperkubeError('SNAPSHOT_FOREIGN', `the snapshot is not of this cluster: ${why}`, {
+    hint: '-f names the cluster.yml of another cluster, --key the key of its identity',
+    ...(cause === undefined ? {} : { cause }),
+  })
+}

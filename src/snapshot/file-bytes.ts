@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { FileDigest } from './manifest.ts'
+
+export function fileBytes(path: string, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+  return createReadStream(path, { highWaterMark: 1 << 20, ...(signal && { signal }) })
+}
+
+/** Writes a file that is not there yet, for its owner alone. When it has ended well, a power cut takes nothing of it. */
+export async function writeNew(path: string, bytes: AsyncIterable<Uint8Array>): Promise<FileDigest> {
+  const hash = createHash('sha256')
+  let size = 0
+  const file = await open(path, 'wx', 0o600)
+  try {
+    for await (const chunk of bytes) {
+      hash.update(chunk)
+      size += chunk.length
+      await file.writeFile(chunk)
+    }
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return { size, sha256: hash.digest('hex') }
+}

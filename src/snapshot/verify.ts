@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import type { KeyCount } from '../etcd/member.ts'
+import { HyperkubeError } from '../kit/errors.ts'
+import { writeNew } from './file-bytes.ts'
+import type { SnapshotManifest } from './manifest.ts'
+import { openSnapshot, type Trust } from './open.ts'
+import { type EtcdPrograms, startScratch } from './scratch-member.ts'
+
+export interface VerifyWorld {
+  readonly trust: Trust
+  /** Those of the release that a lock names. They are asked for once the snapshot is known to be whole. */
+  readonly programs: (lock: string) => Promise<EtcdPrograms>
+  /** An empty directory for its owner alone. Whoever made it removes it. */
+  readonly directory: string
+  readonly signal: AbortSignal
+}
+
+export interface Verified {
+  readonly manifest: SnapshotManifest
+  /** What the restored member has. */
+  readonly found: KeyCount
+}
+
+/** Makes sure that a snapshot is good: by what it says of itself, and by an etcd that is made from it. */
+export async function verifySnapshot(
+  bytes: AsyncIterable<Uint8Array>,
+  { trust, programs, directory, signal }: VerifyWorld,
+): Promise<Verified> {
+  const { manifest, small, database } = await openSnapshot(bytes, trust)
+  const file = join(directory, 'etcd.db')
+  await writeNew(file, untilAborted(database, signal))
+  const own = await programs(small['cluster.lock'].toString('utf8'))
+  await using member = await startScratch(own, file, directory, signal)
+  const found = await member.count()
+  const then = found.revision < manifest.revision ? undefined : await member.count(manifest.revision)
+  if (then?.keys === manifest.keys) return { manifest, found }
+  const has =
+    then === undefined
+      ? `ends with revision ${found.revision}`
+      : `has ${then.keys} keys as of revision ${manifest.revision}`
+  const should =
+    then === undefined
+      ? `revision ${manifest.revision} was there when it was made`
+      : `there were ${manifest.keys} when it was made`
+  throw new HyperkubeError('SNAPSHOT_UNLIKE', `the restored etcd ${has}, and ${should}`, {
+    component: 'etcd',
+    hint: 'make another one: hyperkube etcd snapshot save; look at hyperkube etcd status first',
+  })
+}
+
+async function* untilAborted(
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    signal.throwIfAborted()
+    yield chunk
+  }
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { KubeApi } from '../../lab/cluster/kube-api.ts'
+import type { Host } from '../../lab/hosts/host.ts'
+import type { Lab } from '../../lab/hosts/lab.ts'
+import { clientOf } from '../support/admin.ts'
+import { BusyCluster, busyText } from '../support/busy-cluster.ts'
+import { snapshot } from '../support/host-snapshot.ts'
+import { credentialsIn } from '../support/kubeconfig.ts'
+import { freshLab } from '../support/lab.ts'
+import { nodesReady, votersOf } from '../support/membership.ts'
+import { newOperator, type Operator } from '../support/operator.ts'
+
+let lab: Lab
+let hosts: ReadonlyMap<string, Host>
+let operator: Operator
+
+beforeAll(async () => {
+  lab = await freshLab('life')
+  const all = await lab.up(['cp1', 'cp2', 'cp3', 'w1', 'w2'])
+  hosts = new Map(all.map((host) => [host.name, host]))
+  operator = await newOperator(lab, some('cp1', 'w1'), '1.36.4')
+  await operator.must(0, 'up', '--yes')
+}, 900_000)
+afterAll(async () => {
+  try {
+    await operator.close()
+  } finally {
+    await lab.down()
+  }
+})
+
+test('control planes and a worker join: members learn before they vote, one after the other', async () => {
+  await shall('cp1', 'cp2', 'cp3', 'w1', 'w2')
+  const { stdout } = await operator.must(3, 'plan')
+  expect(stdout).toContain('etcd on cp2, while etcd is well on cp1')
+  expect(stdout).toContain('etcd on cp3, while etcd is well on cp1 and cp2')
+  await operator.must(0, 'up', '--yes')
+  expect(await voters('cp1')).toEqual(['cp1', 'cp2', 'cp3'])
+  expect(await nodes('cp3')).toEqual(['cp1', 'cp2', 'cp3', 'w1', 'w2'])
+  expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
+})
+
+test(
+  'the next minor version comes while the cluster is in use, and nobody notices',
+  { timeout: 900_000 },
+  async () => {
+    const shown = await operator.must(3, 'upgrade', '--to', '1.37.1', '--dry-run')
+    expect(shown.stderr).toContain('etcd on cp1, while 2 of 3 members of etcd are well without cp1')
+    const credentials = credentialsIn((await operator.must(0, 'kubeconfig')).stdout)
+    const api = new KubeApi(`https://${hostNamed('cp3').address}:6443`, credentials)
+    try {
+      const busy = await BusyCluster.open(api, hostNamed('w1'), credentials)
+      const began = performance.now()
+      const result = await operator.hyperkube('upgrade', '--to', '1.37.1', '--yes')
+      const took = (performance.now() - began) / 1000
+      const figures = await busy.stop(api)
+      process.stderr.write(`upgraded in ${took.toFixed(0)} s: ${busyText(figures)}\n`)
+      expect(result.code, result.stderr).toBe(0)
+      expect(figures.api.failed).toEqual([])
+      expect(figures.service.failed).toEqual([])
+      expect(figures.lost).toEqual([])
+    } finally {
+      api.close()
+    }
+    expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
+  },
+)
+
+test('who is no longer in the file leaves, in an order in which nobody misses it', async () => {
+  await shall('cp2', 'cp3', 'w2')
+  const { stdout } = await operator.must(3, 'plan')
+  expect(stdout).toContain('cp1 (not in cluster.yml any more)')
+  expect(stdout).toContain('w1 leaves, pods moved away first')
+  expect(stdout).toContain('cp1 leaves, pods moved away first, taken out of etcd')
+  await operator.must(0, 'up', '--yes')
+  expect(await voters('cp2')).toEqual(['cp2', 'cp3'])
+  expect(await nodes('cp2')).toEqual(['cp2', 'cp3', 'w2'])
+  for (const name of ['cp1', 'w1']) {
+    const left = (await snapshot(hostNamed(name))).files?.filter((file) => file.includes('hyperkube'))
+    expect(left ?? []).toEqual([])
+  }
+  expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
+})
+
+/** What the file has from now on. */
+async function shall(...names: readonly string[]): Promise<void> {
+  await operator.edit((document) =>
+    document.setIn(
+      ['spec', 'hosts'],
+      some(...names).map(({ name, address }) => ({
+        name,
+        address,
+        roles: [name.startsWith('cp') ? 'control-plane' : 'worker'],
+      })),
+    ),
+  )
+}
+
+function some(...names: readonly string[]): Host[] {
+  return names.map(hostNamed)
+}
+
+function hostNamed(name: string): Host {
+  const found = hosts.get(name)
+  if (found === undefined) throw new Error(`there is no ${name}`)
+  return found
+}
+
+async function voters(name: string): Promise<string[]> {
+  return votersOf(hostNamed(name))
+}
+
+async function nodes(name: string): Promise<string[]> {
+  const admin = await clientOf(await operator.identity(), 'kubernetes', 'test', ['hyperkube:admins'])
+  const api = new KubeApi(`https://${hostNamed(name).address}:6443`, admin)
+  try {
+    return await nodesReady(api)
+  } finally {
+    api.close()
+  }
+}

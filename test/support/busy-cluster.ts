@@ -1,0 +1,122 @@
+import type { KubeApi } from '../../lab/cluster/kube-api.ts'
+import { testImage } from '../../lab/cluster/artifacts.ts'
+import type { Host } from '../../lab/hosts/host.ts'
+import { until } from '../../src/kit/until.ts'
+import { ApiLoad, type LoadFigures } from './api-load.ts'
+import { CountedWrites, lostWrites, type WriteFigures } from './counted-writes.ts'
+import type { credentialsIn } from './kubeconfig.ts'
+import { LoadProcess } from './load-process.ts'
+import { ServiceLoad, type ServiceFigures } from './service-load.ts'
+
+/** What a cluster that is in use has seen. */
+export interface BusyFigures {
+  readonly api: LoadFigures
+  readonly service: ServiceFigures
+  readonly writes: WriteFigures
+  /** Writes that were acknowledged and are no more. */
+  readonly lost: readonly string[]
+}
+
+const [name, address] = ['shop', '10.96.88.88'] as const
+const labels = { app: name }
+
+/** A cluster in use: people ask its API through the proxy of a node and write, and a service has visitors. */
+export class BusyCluster {
+  readonly #load: LoadProcess
+  readonly #service: ServiceLoad
+  readonly #writes: CountedWrites
+
+  private constructor(from: Host, credentials: ReturnType<typeof credentialsIn>) {
+    const target = { host: '127.0.0.1', port: 6444, credentials }
+    this.#load = new LoadProcess(from, target, 50)
+    this.#service = new ServiceLoad(from, address, 100)
+    this.#writes = new CountedWrites(from, target, 5)
+  }
+
+  /** Four pods behind a service, with a budget; then everybody comes. */
+  static async open(
+    api: KubeApi,
+    from: Host,
+    credentials: ReturnType<typeof credentialsIn>,
+  ): Promise<BusyCluster> {
+    await ApiLoad.prepare(api)
+    await api.ensure('/apis/apps/v1/namespaces/default/deployments', deployment)
+    await api.ensure('/apis/policy/v1/namespaces/default/poddisruptionbudgets', budget)
+    await api.ensure('/api/v1/namespaces/default/services', service)
+    await until('the shop to open', async () => (await available(api)) === 4, { within: 120_000 })
+    return new BusyCluster(from, credentials)
+  }
+
+  /** The API is asked for what was written. */
+  async stop(api: KubeApi): Promise<BusyFigures> {
+    const [load, visits, writes] = await Promise.all([
+      this.#load.stop(),
+      this.#service.stop(),
+      this.#writes.stop(),
+    ])
+    return { api: load, service: visits, writes, lost: await lostWrites(api, writes) }
+  }
+}
+
+export function busyText({ api, service: visits, writes, lost }: BusyFigures): string {
+  return [
+    `API: ${api.requests} requests, ${api.failed.length} failed, ${api.retried} sent again, ${api.throttled} told to wait, worst ${api.worst} ms`,
+    `service: ${visits.requests} requests, ${visits.failed.length} failed, worst ${visits.worst} ms, ${visits.pods} pods`,
+    `writes: ${writes.acknowledged.length} acknowledged, ${writes.refused} refused, ${lost.length} lost`,
+  ].join('; ')
+}
+
+async function available(api: KubeApi): Promise<number> {
+  const { status } = await api.get<{ status: { availableReplicas?: number } }>(
+    `/apis/apps/v1/namespaces/default/deployments/${name}`,
+  )
+  return status.availableReplicas ?? 0
+}
+
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name },
+  spec: {
+    replicas: 4,
+    selector: { matchLabels: labels },
+    template: {
+      metadata: { labels },
+      spec: {
+        terminationGracePeriodSeconds: 30,
+        topologySpreadConstraints: [
+          {
+            maxSkew: 1,
+            topologyKey: 'kubernetes.io/hostname',
+            whenUnsatisfiable: 'ScheduleAnyway',
+            labelSelector: { matchLabels: labels },
+          },
+        ],
+        containers: [
+          {
+            name: 'web',
+            image: testImage,
+            imagePullPolicy: 'IfNotPresent',
+            // As it should be with every server: it goes on for a while after it was told to end.
+            args: ['netexec', '--http-port=8080', '--delay-shutdown=5'],
+            readinessProbe: { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 1 },
+          },
+        ],
+      },
+    },
+  },
+}
+
+const budget = {
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name },
+  spec: { minAvailable: 3, selector: { matchLabels: labels } },
+}
+
+const service = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name },
+  spec: { clusterIP: address, selector: labels, ports: [{ port: 80, targetPort: 8080 }] },
+}

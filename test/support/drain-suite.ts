@@ -1,0 +1,198 @@
+import { expect, test } from 'vitest'
+import { testImage } from '../../lab/cluster/artifacts.ts'
+import type { KubernetesVersion } from '../../lab/engine/parts.ts'
+import { until } from '../../src/kit/until.ts'
+import { kubectlOf } from './kubectl.ts'
+import type { UpCluster } from './up-cluster.ts'
+
+const namespace = 'shop'
+const pods = `/api/v1/namespaces/${namespace}/pods`
+const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`
+const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
+const patience = { timeout: 300_000 }
+
+/** What a person sees who empties a node. It takes a cluster with two workers, w1 and w2. */
+export function drainSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVersion): void {
+  test('pods move as their budget allows: never fewer than one is available', patience, async () => {
+    const cluster = clusterNow()
+    await bothOn('w1', cluster, kubernetes)
+    await putBudget(cluster, 1)
+    const drained = cluster.hyperkube('node', 'drain', 'w1', '--yes')
+    let isOver = false
+    void drained.finally(() => (isOver = true)).catch(() => undefined)
+    const available: number[] = []
+    await until(
+      'the drain to end',
+      async () => {
+        available.push((await podsOf(cluster)).filter(isAvailable).length)
+        return isOver
+      },
+      { within: 240_000, every: 50 },
+    )
+    const { code, stdout, stderr } = await drained
+    expect(code, stderr).toBe(0)
+    expect(stdout).toContain('w1 is empty')
+    expect(stderr).toMatch(/shop\/web-\S+ \(ReplicaSet web-/)
+    expect(available.length).toBeGreaterThan(20)
+    expect(Math.min(...available)).toBeGreaterThanOrEqual(1)
+    expect((await podsOf(cluster)).map(({ spec }) => spec.nodeName)).not.toContain('w1')
+    expect(await isCordoned(cluster, 'w1')).toBe(true)
+    process.stderr.write(
+      `drained in view of ${available.length} looks, at least ${Math.min(...available)} available\n`,
+    )
+  })
+
+  test('uncordon lets pods come back', async () => {
+    const cluster = clusterNow()
+    const { code, stdout } = await cluster.hyperkube('node', 'uncordon', 'w1')
+    expect([code, stdout]).toEqual([0, 'w1 takes pods again\n'])
+    expect(await isCordoned(cluster, 'w1')).toBe(false)
+  })
+
+  test('a budget that can never be met is refused before anything is done', patience, async () => {
+    const cluster = clusterNow()
+    await bothOn('w1', cluster, kubernetes)
+    await putBudget(cluster, 2)
+    const { code, stderr } = await cluster.hyperkube('node', 'drain', 'w1', '--yes')
+    expect(code).toBe(1)
+    expect(stderr).toContain('DRAIN_NEVER: budget shop/web never lets shop/web-')
+    expect(await isCordoned(cluster, 'w1')).toBe(false)
+  })
+
+  test('at the deadline it says which budget blocks, and the node stays cordoned', async () => {
+    const cluster = clusterNow()
+    const began = performance.now()
+    const { code, stderr } = await cluster.hyperkube(
+      ...['node', 'drain', 'w1', '--yes', '--ignore', 'DRAIN_NEVER', '--deadline', '10s'],
+    )
+    const seconds = (performance.now() - began) / 1000
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/DRAIN_BLOCKED: w1 is not empty after 10\.0 s:/)
+    const blocked =
+      /shop\/web-\S+, asked to go for .*: budget shop\/web never lets it go: .*minAvailable: 2.*allowed disruptions 0, healthy 2 of 2, needed 2/g
+    expect(stderr.slice(stderr.indexOf('DRAIN_BLOCKED')).match(blocked)).toHaveLength(2)
+    expect(stderr).toContain('waiting for w1 to be empty: shop/web-')
+    expect(seconds).toBeLessThan(30)
+    expect(await isCordoned(cluster, 'w1')).toBe(true)
+    expect((await podsOf(cluster)).filter(isAvailable)).toHaveLength(2)
+    expect((await cluster.hyperkube('node', 'uncordon', 'w1')).code).toBe(0)
+    expect(await isCordoned(cluster, 'w1')).toBe(false)
+  })
+
+  test('an interruption ends a drain that waits', async () => {
+    const cluster = clusterNow()
+    const running = cluster.operator.begin(
+      ...['node', 'drain', 'w1', '--yes', '--ignore', 'DRAIN_NEVER', '--progress', 'json'],
+    )
+    await until('w1 to be cordoned', async () => isCordoned(cluster, 'w1'), { within: 60_000 })
+    running.kill('SIGINT')
+    expect((await running.ended).code).toBe(130)
+    expect((await cluster.hyperkube('node', 'uncordon', 'w1')).code).toBe(0)
+  })
+
+  test('what an administrator has cordoned stays so', patience, async () => {
+    const cluster = clusterNow()
+    await using kubectl = await kubectlOf(cluster, kubernetes)
+    await putBudget(cluster, 1)
+    await kubectl.run('cordon', 'w1')
+    const drained = await cluster.hyperkube('node', 'drain', 'w1', '--yes')
+    expect(drained.code, drained.stderr).toBe(0)
+    const kept = await cluster.hyperkube('node', 'uncordon', 'w1')
+    expect([kept.code, kept.stderr]).toEqual([1, expect.stringContaining('NODE_CORDONED_BY_OTHERS')])
+    expect(await isCordoned(cluster, 'w1')).toBe(true)
+    expect((await cluster.hyperkube('node', 'uncordon', 'w1', '--force')).code).toBe(0)
+    expect(await isCordoned(cluster, 'w1')).toBe(false)
+    await kubectl.run('delete', 'namespace', namespace, '--wait=true')
+  })
+}
+
+interface WebPod {
+  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string }
+  readonly spec: { readonly nodeName?: string }
+  readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
+}
+
+async function podsOf({ api }: UpCluster): Promise<readonly WebPod[]> {
+  return (await api.get<{ items: readonly WebPod[] }>(pods)).items
+}
+
+function isAvailable({ metadata, status }: WebPod): boolean {
+  const isReady = status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True')
+  return isReady === true && metadata.deletionTimestamp === undefined
+}
+
+async function isCordoned({ api }: UpCluster, node: string): Promise<boolean> {
+  const { spec } = await api.get<{ spec: { unschedulable?: boolean } }>(`/api/v1/nodes/${node}`)
+  return spec.unschedulable === true
+}
+
+/** Two pods of a Deployment, both on one of the workers. */
+async function bothOn(node: string, cluster: UpCluster, kubernetes: KubernetesVersion): Promise<void> {
+  const { api } = cluster
+  const other = node === 'w1' ? 'w2' : 'w1'
+  await using kubectl = await kubectlOf(cluster, kubernetes)
+  await api.remove(`${budgets}/web`)
+  await api.remove(`${deployments}/web`, { propagationPolicy: 'Background' })
+  await api.ensure('/api/v1/namespaces', { metadata: { name: namespace } })
+  await until('those of before to be gone', async () => (await podsOf(cluster)).length === 0, {
+    within: 60_000,
+  })
+  await kubectl.run('cordon', other)
+  await api.create(deployments, deployment)
+  await until(
+    `two pods on ${node}`,
+    async () => {
+      const there = (await podsOf(cluster)).filter(isAvailable)
+      return there.length === 2 && there.every(({ spec }) => spec.nodeName === node)
+    },
+    { within: 120_000 },
+  )
+  await kubectl.run('uncordon', other)
+}
+
+/** In the place of the one that is there. */
+async function putBudget({ api }: UpCluster, minAvailable: number): Promise<void> {
+  await api.remove(`${budgets}/web`)
+  await api.create(budgets, {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'web' },
+    spec: { minAvailable, selector: { matchLabels: { app: 'web' } } },
+  })
+  await until(
+    'the budget to be counted',
+    async () => {
+      const { status } = await api.get<{ status?: { expectedPods?: number; currentHealthy?: number } }>(
+        `${budgets}/web`,
+      )
+      return status?.expectedPods === 2 && status.currentHealthy === 2
+    },
+    { within: 60_000 },
+  )
+}
+
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web' },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: {
+        automountServiceAccountToken: false,
+        terminationGracePeriodSeconds: 1,
+        containers: [
+          {
+            name: 'web',
+            image: testImage,
+            imagePullPolicy: 'IfNotPresent',
+            args: ['netexec', '--http-port=8080'],
+            readinessProbe: { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 1 },
+          },
+        ],
+      },
+    },
+  },
+}

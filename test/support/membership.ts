@@ -1,0 +1,33 @@
+import type { KubeApi } from '../../lab/cluster/kube-api.ts'
+import type { Host } from '../../lab/hosts/host.ts'
+
+interface MemberList {
+  readonly members: readonly { readonly name: string; readonly isLearner?: boolean }[]
+}
+
+/** Names of those who vote in etcd, as one of them knows it. */
+export async function votersOf(host: Host): Promise<string[]> {
+  const { stdout } = await host.script(
+    'cd /etc/hyperkube/etcd; /opt/hyperkube/etcd-*/etcdctl --cacert=ca.crt --cert=client.crt --key=client.key member list -w json',
+  )
+  const { members }: MemberList = JSON.parse(stdout)
+  return members.flatMap(({ name, isLearner }) => (isLearner === true ? [] : [name])).toSorted()
+}
+
+interface NodeList {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string }
+    readonly status: { readonly conditions: readonly { readonly type: string; readonly status: string }[] }
+  }[]
+}
+
+/** Names of nodes that are Ready. */
+export async function nodesReady(api: KubeApi): Promise<string[]> {
+  const { items } = await api.get<NodeList>('/api/v1/nodes')
+  return items
+    .filter(({ status }) =>
+      status.conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+    )
+    .map(({ metadata }) => metadata.name)
+    .toSorted()
+}
