@@ -15,12 +15,9 @@ export function flagsCommand(parent: Command): void {
     .command('flags')
     .description('ask the engine’s programs for their flags, and write them down for the catalog')
     .action(async () => {
-      const report = terminalReport()
-      for (const built of await buildEngine(selectParts(partsWithFlags), {
-        cache: cacheDirectory(),
-        report,
-      })) {
-        const flags = await report.step(`ask ${partId(built.part)}`, async () => flagsOf(built))
+      const [report, cache] = [terminalReport(), cacheDirectory()]
+      for (const built of await buildEngine(selectParts(partsWithFlags), { cache, report })) {
+        const flags = await report.step(`ask ${partId(built.part)}`, async () => flagsOf(built, cache))
         const { path, text } = flagsFile(built.part, flags)
         await writeFile(join(root, path), text)
         process.stdout.write(`${path}\n`)

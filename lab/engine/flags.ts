@@ -1,6 +1,9 @@
-import { join } from 'node:path'
+import { readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { z } from 'zod'
 import { run } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/settle.ts'
+import { keep, recipeDigest } from '../cache.ts'
 import type { BuiltPart } from './build.ts'
 
 /** A boolean takes true or false only. What any other takes, a program does not say for certain. */
@@ -50,13 +53,27 @@ const asked: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
 
 export const partsWithFlags: readonly string[] = Object.keys(asked)
 
+const answers = z.array(z.tuple([z.string(), z.array(z.tuple([z.string(), z.enum(['boolean', 'value'])]))]))
+
+/** The flags of a built part. A program is asked once in its life: what it takes does not change. */
+export async function flagsOf(built: BuiltPart, cache: string): Promise<PartFlags> {
+  const name = `${basename(built.directory)}-${recipeDigest(JSON.stringify(asked[built.part.name] ?? {}))}`
+  const file = 'flags.json'
+  const directory = await keep(join(cache, 'flags', name), async (unfinished) => {
+    const told = [...(await askAll(built))].map(([program, flags]) => [program, [...flags]])
+    await writeFile(join(unfinished, file), JSON.stringify(told))
+  })
+  const told = answers.parse(JSON.parse(await readFile(join(directory, file), 'utf8')))
+  return new Map(told.map(([program, flags]) => [program, new Map(flags)]))
+}
+
 /** Asks the programs of a built part for their flags, all programs side by side. */
-export async function flagsOf(built: BuiltPart): Promise<PartFlags> {
+async function askAll(built: BuiltPart): Promise<PartFlags> {
   const programs = Object.entries(asked[built.part.name] ?? {})
-  const answers = programs.map(
+  const all = programs.map(
     async ([name, unshown]) => [name, await programFlags(join(built.directory, name), unshown)] as const,
   )
-  return new Map(await settleAll(answers))
+  return new Map(await settleAll(all))
 }
 
 async function programFlags(file: string, unshown: readonly string[]): Promise<Map<string, FlagKind>> {

@@ -8,7 +8,7 @@ import { settleAll } from '../../src/kit/settle.ts'
 import { freshLab } from '../support/lab.ts'
 import { newOperator, type Operator } from '../support/operator.ts'
 
-const kubernetes = '1.36.4'
+const kubernetes = '1.37.1'
 const bundle = `lab-${kubernetes}.bundle`
 const summary = z.object({
   kind: z.literal('BundleSummary'),

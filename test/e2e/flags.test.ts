@@ -16,7 +16,7 @@ const built = await buildEngine(selectParts(partsWithFlags), {
 test.each(built.map((part) => ({ id: partId(part.part), part })))(
   'the flags of $id that the catalog knows are those that its programs take',
   async ({ part }) => {
-    const { path, text } = flagsFile(part.part, await flagsOf(part))
+    const { path, text } = flagsFile(part.part, await flagsOf(part, cacheDirectory()))
     expect(await readFile(join(import.meta.dirname, '../..', path), 'utf8')).toBe(text)
   },
 )

@@ -24,7 +24,6 @@ afterAll(async () => {
 
 test.each([
   { kind: 'cli-killed', host: 'cp1', point: 0.45 },
-  { kind: 'ssh-cut', host: 'w1', point: 0.3 },
   { kind: 'host-power-cut', host: 'cp1', point: 0.55 },
 ] as const)(
   '$kind at $point of a first up: the next one finishes',

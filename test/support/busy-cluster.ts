@@ -47,6 +47,13 @@ export class BusyCluster {
     return new BusyCluster(from, credentials)
   }
 
+  /** Nothing of it stays. */
+  static async leave(api: KubeApi): Promise<void> {
+    await api.remove(`/apis/apps/v1/namespaces/default/deployments/${name}`)
+    await api.remove(`/apis/policy/v1/namespaces/default/poddisruptionbudgets/${name}`)
+    await api.remove(`/api/v1/namespaces/default/services/${name}`)
+  }
+
   /** The API is asked for what was written. */
   async stop(api: KubeApi): Promise<BusyFigures> {
     const [load, visits, writes] = await Promise.all([

@@ -8,20 +8,25 @@ import type { Lab } from '../../lab/hosts/lab.ts'
 import { until } from '../../src/kit/until.ts'
 import { addonSuite } from './addon-suite.ts'
 import { conformanceSuite } from './conformance-suite.ts'
+import { drainSuite } from './drain-suite.ts'
 import { snapshot } from './host-snapshot.ts'
 import { idleCost } from './idle-cost.ts'
 import { inWords, journalOf, opsDone } from './journal.ts'
 import { kubectlOf } from './kubectl.ts'
 import { freshLab } from './lab.ts'
+import { replaceSuite, upgradeSuite } from './life-suite.ts'
 import { leaksOn, tracesOf } from './secrets.ts'
 import type { Operator } from './operator.ts'
 import { serveOutsideNames } from './outside-names.ts'
+import { snapshotSuite } from './snapshot-suite.ts'
 import { type UpCluster, upCluster } from './up-cluster.ts'
 
 const never = new AbortController().signal
 
 export interface UpSuiteOptions {
   readonly addons?: boolean
+  /** Whether it is carried on through its life: backups, drains, this version, another control plane. It takes 3+2. */
+  readonly lives?: KubernetesVersion
   /** Whether upstream's own tests have their say too. They look up names. */
   readonly conformance?: boolean
   /** Whether to wait until a host rests, and to see what it takes then. */
@@ -38,7 +43,7 @@ export function upSuite(shape: string, kubernetes: KubernetesVersion, options: U
 function suite(
   shape: string,
   kubernetes: KubernetesVersion,
-  { addons = false, conformance = false, idle = false }: UpSuiteOptions,
+  { addons = false, conformance = false, idle = false, lives }: UpSuiteOptions,
 ): void {
   let lab: Lab
   let cluster: UpCluster
@@ -130,7 +135,6 @@ function suite(
   })
 
   if (addons) addonSuite(() => cluster, kubernetes)
-  if (conformance) conformanceSuite(() => cluster)
 
   test('what plan said is what the journals of the hosts say was done, op for op', async () => {
     for (const host of cluster.hosts) {
@@ -201,6 +205,25 @@ function suite(
     for (const name of untouched) expect(after.get(name), name).toBe(before.get(name))
   })
 
+  if (lives !== undefined) {
+    snapshotSuite(() => cluster)
+    drainSuite(() => cluster, kubernetes)
+    upgradeSuite(() => cluster, lives)
+  }
+  if (conformance) conformanceSuite(() => cluster)
+  const newcomer =
+    lives === undefined
+      ? undefined
+      : replaceSuite(
+          () => cluster,
+          { name: 'cp3', by: 'cp4' },
+          async () => {
+            const [host] = await lab.up(['cp4'])
+            if (host === undefined) throw new Error('there is no cp4')
+            return host
+          },
+        )
+
   test('no secret is in what it said, nor anywhere on a host where it does not belong', async () => {
     const traces = tracesOf(cluster.identity)
     expect(traces.length).toBeGreaterThan(15)
@@ -210,15 +233,21 @@ function suite(
   })
 
   test('reset leaves every host as it was', async () => {
+    const came = newcomer?.()
+    const staying = cluster.hosts.filter(({ name }) => came === undefined || name !== 'cp3')
     // With the systemd driver a kubelet has slices made for its pods; these hosts use the other one.
-    for (const host of cluster.hosts) await script(host, 'systemctl start kubepods-besteffort-pod1.slice')
+    for (const host of staying) await script(host, 'systemctl start kubepods-besteffort-pod1.slice')
     const { code, stdout, stderr } = await cluster.hyperkube('reset', '--yes')
     expect(code, stderr).toBe(0)
     expect(stdout).toContain('nothing of lab is left on')
-    for (const host of cluster.hosts) {
+    const before = new Map([
+      ...cluster.before,
+      ...(came === undefined ? [] : [[came.host.name, came.before] as const]),
+    ])
+    for (const host of [...cluster.hosts, ...(came === undefined ? [] : [came.host])]) {
       // Volumes are their owners', and stay.
-      await script(host, 'rm -r /var/lib/hyperkube-volumes')
-      expect(await snapshot(host), host.name).toEqual(cluster.before.get(host.name))
+      await script(host, 'rm -rf /var/lib/hyperkube-volumes')
+      expect(await snapshot(host), host.name).toEqual(before.get(host.name))
     }
   })
 }

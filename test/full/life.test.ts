@@ -15,7 +15,7 @@ let hosts: ReadonlyMap<string, Host>
 let operator: Operator
 
 beforeAll(async () => {
-  lab = await freshLab('life')
+  lab = await freshLab('life-full')
   const all = await lab.up(['cp1', 'cp2', 'cp3', 'w1', 'w2'])
   hosts = new Map(all.map((host) => [host.name, host]))
   operator = await newOperator(lab, some('cp1', 'w1'), '1.36.4')
