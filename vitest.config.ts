@@ -16,6 +16,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          globalSetup: ['test/support/executable-setup.ts'],
           // Suites share two cores and one kernel: one lab at a time keeps timings honest.
           fileParallelism: false,
           testTimeout: 120_000,
@@ -26,6 +27,7 @@ export default defineConfig({
         test: {
           name: 'full',
           include: ['test/full/**/*.test.ts'],
+          globalSetup: ['test/support/executable-setup.ts'],
           // What takes too long for every change.
           fileParallelism: false,
           testTimeout: 600_000,

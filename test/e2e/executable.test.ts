@@ -1,8 +1,7 @@
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { buildExecutable, ownTarget } from '../../scripts/executable.ts'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { run } from '../../src/kit/command.ts'
 
 let directory: string
@@ -10,7 +9,7 @@ let hyperkube: string
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'hyperkube-'))
-  hyperkube = await buildExecutable(ownTarget(), directory)
+  hyperkube = inject('executable')
 })
 afterAll(async () => rm(directory, { recursive: true, force: true }))
 

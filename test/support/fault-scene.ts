@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, inject } from 'vitest'
 import { parseDocument, stringify } from 'yaml'
 import { cacheDirectory } from '../../lab/cache.ts'
 import { selectParts } from '../../lab/engine/parts.ts'
@@ -11,7 +11,6 @@ import { clusterDocument } from '../../lab/hyperkube/cluster-document.ts'
 import { openMirror } from '../../lab/mirror/open.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
 import { silentReport } from '../../lab/report.ts'
-import { buildExecutable, ownTarget } from '../../scripts/executable.ts'
 import { until } from '../../src/kit/until.ts'
 import { freshLab } from './lab.ts'
 import { screen } from './screen.ts'
@@ -59,7 +58,7 @@ export class FaultScene implements AsyncDisposable {
       port: 0,
       over: overIn(directory),
     })
-    return new FaultScene(lab, hosts, mirror, directory, await buildExecutable(ownTarget(), directory))
+    return new FaultScene(lab, hosts, mirror, directory, inject('executable'))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

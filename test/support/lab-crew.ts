@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inject } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
-import { buildExecutable, ownTarget } from '../../scripts/executable.ts'
 import { type Crew, gather } from '../../src/lifecycle/crew.ts'
 import { connect } from '../../src/ssh/connect.ts'
 import { resolveReach } from '../../src/ssh/reach.ts'
@@ -13,7 +13,7 @@ import { noSshConfig } from '../../src/ssh/user-config.ts'
 export async function labCrew(hosts: readonly Host[], signal: AbortSignal): Promise<Crew> {
   const directory = await mkdtemp(join(tmpdir(), 'crew-'))
   try {
-    const file = await buildExecutable(ownTarget(), directory)
+    const file = inject('executable')
     const sha256 = createHash('sha256')
       .update(await readFile(file))
       .digest('hex')

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inject } from 'vitest'
 import { type Document, parseDocument, stringify } from 'yaml'
 import { cacheDirectory } from '../../lab/cache.ts'
 import { selectParts } from '../../lab/engine/parts.ts'
@@ -9,7 +10,6 @@ import type { Machine } from '../../lab/hosts/machine.ts'
 import { clusterDocument, type DocumentOptions } from '../../lab/hyperkube/cluster-document.ts'
 import { openMirror } from '../../lab/mirror/open.ts'
 import { silentReport } from '../../lab/report.ts'
-import { buildExecutable, ownTarget } from '../../scripts/executable.ts'
 import type { Event } from '../../src/contract/event.ts'
 import { readVersioned } from '../../src/contract/versioned.ts'
 import { privateFiles } from '../../src/identity/files.ts'
@@ -67,7 +67,7 @@ export async function newOperator(
   }
   const planFile = join(directory, 'cluster.plan')
   try {
-    const program = await buildExecutable(ownTarget(), directory)
+    const program = inject('executable')
     const hyperkube: Operator['hyperkube'] = async (...words) =>
       run([program, ...words, '-f', file], { env, allowFailure: true })
     const must: Operator['must'] = async (code, ...words) => {

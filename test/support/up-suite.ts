@@ -284,7 +284,7 @@ async function starts(host: Host | undefined): Promise<ReadonlyMap<string, strin
 /** All files that a command left on the operator's side, but for those that may hold secrets: sealed, or for kubectl. */
 async function everythingIn(directory: string): Promise<string> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('hyperkube-linux'))
+  const files = entries.filter((entry) => entry.isFile())
   return (
     await Promise.all(files.map(async ({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')))
   ).join('\n')

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Host } from '../../lab/hosts/host.ts'
+import type { Lab } from '../../lab/hosts/lab.ts'
+import { BusyCluster, busyText } from '../support/busy-cluster.ts'
+import { credentialsIn } from '../support/kubeconfig.ts'
+import { freshLab } from '../support/lab.ts'
+import { type UpCluster, upCluster } from '../support/up-cluster.ts'
+
+const [from, to] = ['1.36.4', '1.37.1'] as const
+const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
+
+let lab: Lab
+let cluster: UpCluster
+let busy: BusyCluster | undefined
+
+beforeAll(async () => {
+  lab = await freshLab('upgrade')
+  cluster = await upCluster(lab, '3+2', from)
+  const credentials = credentialsIn((await cluster.operator.must(0, 'kubeconfig')).stdout)
+  busy = await BusyCluster.open(cluster.api, host('w2'), credentials)
+}, 900_000)
+afterAll(async () => {
+  try {
+    await cluster.close()
+  } finally {
+    await lab.down()
+  }
+})
+
+function host(name: string): Host {
+  const found = cluster.hosts.find((one) => one.name === name)
+  if (found === undefined) throw new Error(`there is no ${name}`)
+  return found
+}
+
+async function kubelets(): Promise<Record<string, string>> {
+  const { items } = await cluster.api.get<{
+    items: { metadata: { name: string }; status: { nodeInfo: { kubeletVersion: string } } }[]
+  }>('/api/v1/nodes')
+  return Object.fromEntries(
+    items.map(({ metadata, status }) => [metadata.name, status.nodeInfo.kubeletVersion]),
+  )
+}
+
+test('a budget that no drain can meet is refused before anything is touched', async () => {
+  await cluster.api.create(budgets, {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'never' },
+    spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'shop' } } },
+  })
+  const { stderr } = await cluster.operator.must(1, 'upgrade', '--to', to, '--yes')
+  expect(stderr).toContain('DRAIN_NEVER')
+  expect(stderr).toContain('never')
+  await cluster.api.remove(`${budgets}/never`)
+  expect((await cluster.operator.must(0, 'plan')).stdout).toContain('nothing to do')
+})
+
+test(
+  'a kubelet that does not come up is back to what it was, and the rest is left in peace',
+  { timeout: 1_200_000 },
+  async () => {
+    // It starts in its old version, and in no other.
+    await host('w1').script(`mkdir -p /etc/systemd/system/kubelet.service.d
+    printf '[Service]\\nExecStartPre=/usr/bin/grep -q ${from} /etc/systemd/system/kubelet.service\\n' > /etc/systemd/system/kubelet.service.d/broken.conf
+    systemctl daemon-reload`)
+    const began = performance.now()
+    const { stderr } = await cluster.operator.must(1, 'upgrade', '--to', to, '--yes')
+    process.stderr.write(`went back after ${((performance.now() - began) / 1000).toFixed(0)} s\n`)
+    expect(stderr).toContain('ROLLOUT_WENT_BACK')
+    expect(stderr).toContain('kubelet.service does not come up')
+    expect(await kubelets()).toEqual({
+      ...{ cp1: `v${to}`, cp2: `v${to}`, cp3: `v${to}` },
+      ...{ w1: `v${from}`, w2: `v${from}` },
+    })
+    expect((await cluster.operator.must(0, 'status')).code).toBe(0)
+  },
+)
+
+test('once that is mended, up goes on with it', { timeout: 1_200_000 }, async () => {
+  await host('w1').script('rm -r /etc/systemd/system/kubelet.service.d; systemctl daemon-reload')
+  await cluster.operator.must(0, 'up', '--yes')
+  expect(new Set(Object.values(await kubelets()))).toEqual(new Set([`v${to}`]))
+})
+
+test('all the while nobody noticed', async () => {
+  if (busy === undefined) throw new Error('nobody was there')
+  const figures = await busy.stop(cluster.api)
+  process.stderr.write(`upgrade: ${busyText(figures)}\n`)
+  expect(figures.api.failed).toEqual([])
+  expect(figures.service.failed).toEqual([])
+  expect(figures.lost).toEqual([])
+})
