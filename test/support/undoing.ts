@@ -2,12 +2,12 @@ import { settleAll } from '../../src/kit/settle.ts'
 import type { Operator } from './operator.ts'
 
 /** What makes that there is something to do for `up`. */
-export const undoings = ['fresh hosts', 'a changed cluster.yml', 'drift'] as const
-export type Undoing = (typeof undoings)[number]
+export type Undoing = 'fresh hosts' | 'a changed cluster.yml' | 'drift' | 'an older version'
 
 /** Leaves hosts without anything, with another wish than they meet, or changed by hand. Each turn wishes something new. */
 export async function undo(operator: Operator, undoing: Undoing, turn: number): Promise<void> {
   if (undoing === 'fresh hosts') await operator.must(0, 'reset', '--yes')
+  else if (undoing === 'an older version') await older(operator)
   else if (undoing === 'drift') await drift(operator)
   else await change(operator, turn)
 }
@@ -26,6 +26,19 @@ async function change({ edit }: Operator, turn: number): Promise<void> {
   await edit((document) => {
     for (const [path, value] of wishes) document.setIn(['spec', 'components', ...path], value)
   })
+}
+
+/** A cluster of the minor version before, and the wish for the next one. */
+async function older(operator: Operator): Promise<void> {
+  await operator.must(0, 'reset', '--yes')
+  await become(operator, '1.36.4')
+  await operator.must(0, 'up', '--yes')
+  await become(operator, '1.37.1')
+}
+
+async function become(operator: Operator, kubernetes: string): Promise<void> {
+  await operator.edit((document) => document.setIn(['spec', 'kubernetes'], kubernetes))
+  await operator.must(0, 'lock')
 }
 
 const everywhere = `
