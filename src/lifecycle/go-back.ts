@@ -23,7 +23,8 @@ export async function goBack(step: ApplyStep, error: unknown, scene: GoBackScene
   const back = await plansBefore(step, scene)
   if (back.size === 0) return error
   const names = [...back.keys()].join(', ')
-  const why = describe(error)
+  // The rest of it was told by the host itself.
+  const [why = ''] = describe(error).split('\n')
   try {
     await settleAll(
       [...back].map(async ([host, plan]) => {

@@ -15,5 +15,5 @@ export const addNode: NodeAction = async (wish) => {
     return exitCodes.usage
   }
   requireNew(cluster, name)
-  return changeHosts(wish, 'node add', (text) => withHost(text, { name, address, roles: role }))
+  return changeHosts(wish, `node add ${name}`, (text) => withHost(text, { name, address, roles: role }))
 }

@@ -16,7 +16,7 @@ export const replaceNode: NodeAction = async (wish) => {
     return exitCodes.usage
   }
   requireNew(cluster, by)
-  return changeHosts(wish, 'node replace', (text) =>
+  return changeHosts(wish, `node replace ${name}`, (text) =>
     withHost(withoutHost(text, name), { name: by, address, roles }),
   )
 }

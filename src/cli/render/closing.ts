@@ -6,8 +6,8 @@ import type { RunState } from './run-state.ts'
 /** How it all ended, and how to go on; nothing when there is nothing to say. */
 export function closing(state: RunState): readonly string[] {
   const { ended, steps, sectionBegun, begun } = state
-  const command = printable(state.command)
   const counting = steps.filter(({ counts }) => counts)
+  const command = printable(counting.length > 0 ? goesOnWith(state.command) : state.command)
   const last = Math.max(0, ...steps.map((step) => step.ended ?? 0))
   const since = counting.length > 0 ? sectionBegun : begun
   const took = duration(Math.max(0, (ended?.time ?? last) - (since ?? 0)))
@@ -27,6 +27,11 @@ export function closing(state: RunState): readonly string[] {
         ? []
         : [`${count(counting.length, 'step')} in ${took}, ${changesText(state)}`]
   }
+}
+
+/** What changes cluster.yml has written its wish there before it began, and `up` brings a cluster to that. */
+function goesOnWith(command: string): string {
+  return /^(upgrade|node (add|remove|replace))\b/.test(command) ? 'up' : command
 }
 
 function changesText({ changes, changedHosts, steps }: RunState): string {

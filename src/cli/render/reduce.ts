@@ -148,15 +148,19 @@ function onHost(draft: Draft, { what, component }: Event, host: string, time: nu
   draft.hosts.set(host, hostAfter(draft.hosts.get(host) ?? newHost(time), what, component, time))
 }
 
+/** What came of a failure, and is no other one. */
+const outcomes: ReadonlySet<string> = new Set(['ROLLOUT_WENT_BACK', 'ROLLOUT_NOT_BACK'])
+
 /**
  * One failure is told by the op, then by the host, the step and the run: the first knows most of it. What was a finding
  * has been said already.
  */
 function fail(draft: Draft, { what, host, component }: Event, failure: Failure): void {
   const step = what.type === 'step-ended' ? what.step : draft.running
-  const isKnown = draft.failures.some((one) =>
-    what.type === 'run-ended' ? true : one.step === step && (host === undefined || one.host === host),
-  )
+  const isKnown = draft.failures.some((one) => {
+    if (outcomes.has(failure.code)) return one.code === failure.code
+    return what.type === 'run-ended' ? true : one.step === step && (host === undefined || one.host === host)
+  })
   const isFinding = draft.findings.some(
     ({ code, message }) => code === failure.code && message === failure.message,
   )

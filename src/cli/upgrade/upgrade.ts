@@ -30,7 +30,7 @@ export async function upgradeTo(
   const before = await requireLock(context, file)
   const lock = await lookUpLock(context, options, cluster, targetsOf(cluster, archesIn(before)))
   return runUp(context, options, {
-    command: 'upgrade',
+    command: `upgrade --to ${version}`,
     cluster,
     findings,
     lock,
