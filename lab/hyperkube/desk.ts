@@ -13,15 +13,18 @@ export interface Desk {
   type(...words: readonly string[]): Promise<CommandResult>
 }
 
-/** Of one contender: another set of hosts is another cluster. */
-export function deskOf(ground: Ground, contender: string): Desk {
+/** Of one contender: another set of hosts is another cluster. What is typed ends with the signal. */
+export function deskOf(ground: Ground, contender: string, signal?: AbortSignal): Desk {
   const addresses = ground.cast.controlPlanes.map(({ address }) => address)
   const directory = join(ground.directory, contender, addresses.join('-'))
   const env = { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory, HOME: directory }
   return {
     directory,
     type: async (...words) =>
-      run([programOf(ground), ...words, '-f', join(directory, 'cluster.yml')], { env }),
+      run([programOf(ground), ...words, '-f', join(directory, 'cluster.yml')], {
+        env,
+        ...(signal === undefined ? {} : { signal }),
+      }),
   }
 }
 

@@ -17,7 +17,7 @@ export const hyperkube: Contender = {
   },
   begin: (ground, signal) =>
     attempt(async (known) => {
-      const up = deskOf(ground, name).type('up', '--yes')
+      const up = deskOf(ground, name, signal).type('up', '--yes')
       known(await Promise.race([accessTo(ground, signal), up.then(async () => accessTo(ground, signal))]))
       await up
     }),
@@ -34,7 +34,7 @@ const config = z.object({
 
 /** To the API as the product gives it to people; to etcd as it lies on a host for them. */
 async function accessTo(ground: Ground, signal: AbortSignal): Promise<Access> {
-  const { stdout } = await deskOf(ground, name).type('kubeconfig', '--break-glass', '--for', '1h')
+  const { stdout } = await deskOf(ground, name, signal).type('kubeconfig', '--break-glass', '--for', '1h')
   const { clusters, users } = config.parse(parse(stdout))
   const [cluster, user] = [clusters[0]?.cluster, users[0]?.user]
   const text = (data: string | undefined): string => Buffer.from(data ?? '', 'base64').toString('utf8')

@@ -5,23 +5,28 @@ export interface Course {
   /** Names of the tests that shall run. */
   readonly chosen: readonly string[]
   readonly began: Date
-  readonly current: { readonly test: string; readonly since: Date } | undefined
+  /** Those that run now, the one that began first before the others. */
+  readonly running: readonly { readonly test: string; readonly since: Date }[]
   readonly results: readonly TestResult[]
   /** What went wrong with the suite itself, in words. */
   readonly troubles: readonly string[]
-  readonly counted: { readonly passed: number; readonly failed: number } | undefined
+  /** How many processes the suite runs in, one after the other and side by side. */
+  readonly processes: number
+  /** What those have counted that have ended. */
+  readonly counted: { readonly processes: number; readonly passed: number; readonly failed: number }
   /** The version of the API server that was tested, as it said. */
   readonly server: string | undefined
 }
 
-export function beginning(chosen: readonly string[], began: Date): Course {
+export function beginning(chosen: readonly string[], began: Date, processes = 1): Course {
   return {
     chosen,
     began,
-    current: undefined,
+    running: [],
     results: [],
     troubles: [],
-    counted: undefined,
+    processes,
+    counted: { processes: 0, passed: 0, failed: 0 },
     server: undefined,
   }
 }
@@ -31,15 +36,26 @@ export function after(course: Course, event: SuiteEvent, now: Date): Course {
     case 'server':
       return { ...course, server: event.version }
     case 'began':
-      return { ...course, current: { test: event.test, since: now } }
+      return { ...course, running: [...course.running, { test: event.test, since: now }] }
     case 'ended':
-      return { ...course, current: undefined, results: [...course.results, event.result] }
+      return {
+        ...course,
+        running: course.running.filter(({ test }) => test !== event.result.name),
+        results: [...course.results, event.result],
+      }
     case 'suite-failed': {
       const trouble = [`${event.part} has failed`, ...event.reason].join('\n')
       return { ...course, troubles: [...course.troubles, trouble] }
     }
-    default:
-      return { ...course, counted: { passed: event.passed, failed: event.failed } }
+    default: {
+      const { processes, passed, failed } = course.counted
+      const counted = {
+        processes: processes + 1,
+        passed: passed + event.passed,
+        failed: failed + event.failed,
+      }
+      return { ...course, counted }
+    }
   }
 }
 
@@ -52,10 +68,10 @@ export function countOf({ results }: Pick<Course, 'results'>, outcome: TestOutco
  * it speaks shall never look like success.
  */
 export function troublesOf(course: Course, code: number): string[] {
-  const { troubles, counted } = course
+  const { troubles, counted, processes } = course
   const [passed, failed] = [countOf(course, 'passed'), countOf(course, 'failed')]
   const interrupted = countOf(course, 'interrupted')
-  if (counted === undefined) {
+  if (counted.processes < processes) {
     return troubles.length > 0 ? [...troubles] : [`e2e.test ended with ${code} before it had counted`]
   }
   const other = counted.passed !== passed || counted.failed !== failed + interrupted

@@ -3,7 +3,7 @@ import type { ConformanceReport } from '../../src/conformance/report.ts'
 type Test = ConformanceReport['tests'][number]
 
 /** What came of a whole run, as it is kept. */
-export function conformanceEvidence(report: ConformanceReport, shape: string): string {
+export function conformanceEvidence(report: ConformanceReport, shape: string, parallel: number): string {
   const { versions, began, seconds, counts, tests, leftOut, troubles } = report
   const groups = [...Map.groupBy(tests, ({ name }) => groupOf(name))].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const rows = groups.map(([group, own]) => {
@@ -17,8 +17,8 @@ export function conformanceEvidence(report: ConformanceReport, shape: string): s
   return `# Upstream's conformance tests
 
 Written by \`npm run e2e:full\` on ${began.slice(0, 10)}: \`hyperkube conformance\` with upstream's e2e.test ${versions.suite}
-against Kubernetes ${versions.kubernetes ?? 'that did not answer'}, ${shape} hosts of the lab with all addons, one test after
-the other, in ${(seconds / 60).toFixed(0)} minutes.
+against Kubernetes ${versions.kubernetes ?? 'that did not answer'}, ${shape} hosts of the lab with all addons, ${parallel} tests
+side by side and then those that must run alone, in ${(seconds / 60).toFixed(0)} minutes.
 
 **${counts.passed} of ${counts.ran} that ran passed**, ${counts.failed} failed, ${counts.skipped} skipped themselves, ${counts.leftOut} were left out by name. This is no certificate:
 images are the lab's own ([what they are](../conformance.md#in-the-lab)), and a certificate needs all tests.

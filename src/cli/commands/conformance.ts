@@ -32,12 +32,14 @@ const flags = z.object({
   server: z.string().optional(),
   program: z.string().optional(),
   kubectl: z.string().optional(),
+  parallel: z.number().default(1),
 })
 type Flags = z.infer<typeof flags>
 
 export const conformance: CommandDefinition = {
   examples: [
-    ['hyperkube conformance', 'all of upstream’s conformance tests; that takes an hour and more'],
+    ['hyperkube conformance', 'all of upstream’s conformance tests; that takes two hours'],
+    ['hyperkube conformance --parallel 4', 'four side by side: sooner, but not what certifications ask for'],
     ['hyperkube conformance --focus sig-network', 'those of one kind, conformance or not'],
     ['hyperkube conformance --list --focus "DNS.*Conformance"', 'say which would run'],
     ['hyperkube conformance --only tests.txt', 'those that are named in a file, one in a line'],
@@ -60,6 +62,11 @@ export const conformance: CommandDefinition = {
         'where the API is reached, instead of whichever control planes are well',
         serverFlag,
       )
+      .option(
+        '--parallel <number>',
+        'run so many side by side, and those last that must run alone (default: 1, as certifications ask for)',
+        parallelFlag,
+      )
       .option('--program <path>', 'an e2e.test that is here, instead of upstream’s')
       .option('--kubectl <path>', 'the kubectl that tests use, instead of upstream’s')
   },
@@ -75,9 +82,16 @@ export const conformance: CommandDefinition = {
     if (own.list) return list(context, options, selection)
     refuseNothing(selection)
     const { kubernetes } = (await openIdentity(context, options, cluster.metadata.name)).authorities
-    const wish = { cluster, kubernetes, suite, selection, programs, server: own.server, report: own.report }
+    const { server, report: directory, parallel } = own
+    const wish = { cluster, kubernetes, suite, selection, programs, server, report: directory, parallel }
     return report(context, options, wish)
   },
+}
+
+function parallelFlag(text: string): number {
+  const parallel = Number(text)
+  if (/^\d{1,2}$/.test(text) && parallel > 0) return parallel
+  throw new InvalidArgumentError('it is a number from 1 to 99')
 }
 
 /** Whoever names tests means those, whatever they are. */

@@ -10,7 +10,7 @@ const result = { seconds: 4, reason: [] } as const
 const events: readonly SuiteEvent[] = [
   { type: 'began', test: 'a' },
   { type: 'ended', result: { ...result, name: 'a', outcome: 'passed' } },
-  { type: 'began', test: 'b' },
+  { type: 'began', test: 'b\u001B[2J' },
   { type: 'ended', result: { ...result, name: 'b\u001B[2J', outcome: 'failed' } },
   { type: 'began', test: 'c' },
 ]

@@ -32,9 +32,11 @@ function lines({ stderr, paintProgress, every, now }: World): ConformanceProgres
   let course: Course | undefined
   const say = (line: string): void => void stderr.write(`${printable(line)}\n`)
   const stop = every(silence, () => {
-    const long = course?.current !== undefined && now().getTime() - course.current.since.getTime()
-    if (course?.current === undefined || long === false || long < silence) return
-    say(`${clock(course, now())} runs for ${duration(long)}: ${course.current.test}`)
+    for (const { test, since } of course?.running ?? []) {
+      const long = now().getTime() - since.getTime()
+      if (course !== undefined && long >= silence)
+        say(`${clock(course, now())} runs for ${duration(long)}: ${test}`)
+    }
   })
   return {
     heard(event, next) {
@@ -87,7 +89,7 @@ function frame({
 
 /** How far it is, and what runs now and for how long. */
 export function courseView(course: Course, now: Date, columns: number): Line[] {
-  const { chosen, results, current, began } = course
+  const { chosen, results, running, began } = course
   const of = (outcome: TestOutcome): readonly Line[number][] => {
     const count = countOf(course, outcome)
     return count === 0 && outcome !== 'passed'
@@ -102,9 +104,13 @@ export function courseView(course: Course, now: Date, columns: number): Line[] {
     ...of('interrupted'),
     span(` · ${duration(now.getTime() - began.getTime())}`, 'dim'),
   ]
-  if (current === undefined) return [fit(total, columns)]
-  const since = duration(now.getTime() - current.since.getTime())
-  return [fit(total, columns), fit([gap(2), span(`${since} `, 'dim'), span(current.test)], columns)]
+  return [
+    fit(total, columns),
+    ...running.map(({ test, since }) => {
+      const long = duration(now.getTime() - since.getTime())
+      return fit([gap(2), span(`${long} `, 'dim'), span(test)], columns)
+    }),
+  ]
 }
 
 function resultText({ name, outcome, seconds }: TestResult, paint: Paint): string {
