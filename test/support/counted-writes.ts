@@ -47,8 +47,11 @@ async function main(): Promise<void> {
   const timer = setInterval(() => {
     const name = `counted-${process.pid}-${number++}`
     const metadata = { name, labels: { counted: '' } }
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata }
+    // As clients of Kubernetes do: over a connection that had just been closed nothing was asked.
     const done: Promise<void> = api
-      .create(collection, { apiVersion: 'v1', kind: 'ConfigMap', metadata })
+      .ensure(collection, object)
+      .catch(async () => api.ensure(collection, object))
       .then(
         () => void acknowledged.push(name),
         // Nobody was promised anything.
