@@ -1,5 +1,5 @@
-import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { chmod } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { systemClock } from '../../agent/host/clock.ts'
 import { httpFetch } from '../../agent/host/http-fetch.ts'
 import { upstreamArtifacts, type UpstreamArtifact } from '../../catalog/artifacts.ts'
@@ -10,8 +10,8 @@ import { type ArtifactSource, locate } from '../../catalog/source.ts'
 import type { Target } from '../../catalog/target.ts'
 import { run } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { exists } from '../../kit/files.ts'
 import type { Context } from '../command.ts'
+import { keepProgram } from '../keep-program.ts'
 
 /** No archive of tests comes near it, in bytes. */
 const largest = 4 * 2 ** 30
@@ -55,19 +55,11 @@ async function kept(
   unpack: Unpack,
 ): Promise<string> {
   const { version, os, arch } = artifact
-  const place = join(world.cacheDirectory(), 'hyperkube', 'programs', `v${version}-${os}-${arch}`, name)
-  if (await exists(place)) return place
-  await mkdir(dirname(place), { recursive: true, mode: 0o700 })
-  const work = await mkdtemp(join(dirname(place), '.new-'))
-  try {
+  return keepProgram(world, join(`v${version}-${os}-${arch}`, name), async (work) => {
     const program = await unpack(await download(artifact, source, work, world), work)
     await chmod(program, 0o755)
-    // Only what is whole and checked ever bears the name.
-    await rename(program, place)
-    return place
-  } finally {
-    await rm(work, { recursive: true, force: true })
-  }
+    return program
+  })
 }
 
 async function download(

@@ -3,8 +3,8 @@ import type { SuiteEvent, TestOutcome, TestResult } from '../../conformance/tale
 import { duration } from '../../kit/duration.ts'
 import { printable } from '../../kit/printable.ts'
 import type { Context, Paint } from '../command.ts'
-import { erase, type Frame, noFrame, redraw } from '../render/draw.ts'
-import { fit, gap, type Line, painted, span, widthOf } from '../render/line.ts'
+import { fit, gap, type Line, span } from '../render/line.ts'
+import { movingLines } from '../render/moving-lines.ts'
 
 /** Shows how far the suite is, to whoever looks. */
 export interface ConformanceProgress {
@@ -58,20 +58,10 @@ function frame({
   now,
 }: World & { readonly screen: NonNullable<Context['screen']> }): ConformanceProgress {
   let course: Course | undefined
-  let shown: Frame = noFrame
-  const draw = (): void => {
-    if (course === undefined) return
-    const { columns } = screen.size()
-    const view = courseView(course, now(), columns)
-    const next = { lines: view.map((line) => painted(line, paintProgress)), widths: view.map(widthOf) }
-    stderr.write(redraw(shown, next, columns))
-    shown = next
-  }
-  const write = (text: string): void => {
-    stderr.write(`${erase(shown, screen.size().columns)}${text}`)
-    shown = noFrame
-  }
-  const stop = every(frameTime, draw)
+  const { draw, write } = movingLines({ stderr, screen, paintProgress })
+  const stop = every(frameTime, () => {
+    if (course !== undefined) draw(courseView(course, now(), screen.size().columns))
+  })
   return {
     heard(event, next) {
       course = next

@@ -1,5 +1,5 @@
-import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { chmod } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { systemClock } from '../../agent/host/clock.ts'
 import { httpFetch } from '../../agent/host/http-fetch.ts'
 import { artifactPath } from '../../bundle/manifest.ts'
@@ -7,12 +7,12 @@ import type { LockedArtifact, Lock } from '../../catalog/lock.ts'
 import { locate } from '../../catalog/source.ts'
 import { run } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { exists } from '../../kit/files.ts'
 import { writeNew } from '../../snapshot/file-bytes.ts'
 import type { EtcdPrograms } from '../../snapshot/scratch-member.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { openClusterBundle } from '../bundle/open.ts'
 import type { Context } from '../command.ts'
+import { keepProgram } from '../keep-program.ts'
 import type { ByteProgress } from './progress.ts'
 
 /** No archive of etcd comes near it, in bytes. */
@@ -35,8 +35,7 @@ export async function etcdPrograms(wish: ProgramsWish, world: ProgramsWorld): Pr
   const artifact = ownArtifact(wish.lock)
   const { version, os, arch, sha256 } = artifact
   const folder = `etcd-v${version}-${os}-${arch}-${sha256.slice(0, 12)}`
-  const place = join(world.cacheDirectory(), 'hyperkube', 'programs', folder)
-  if (!(await exists(place))) await fetchInto(place, artifact, wish, world)
+  const place = await keepProgram(world, folder, async (work) => unpacked(artifact, work, wish, world))
   return { etcd: join(place, 'etcd'), etcdutl: join(place, 'etcdutl') }
 }
 
@@ -54,28 +53,19 @@ function ownArtifact({ artifacts }: Lock): LockedArtifact {
   })
 }
 
-async function fetchInto(
-  place: string,
+/** The programs of an archive, in a directory. */
+async function unpacked(
   artifact: LockedArtifact,
+  work: string,
   wish: ProgramsWish,
   world: ProgramsWorld,
-): Promise<void> {
-  const { signal } = world
-  await mkdir(dirname(place), { recursive: true, mode: 0o700 })
-  const work = await mkdtemp(join(dirname(place), '.new-'))
-  try {
-    const archive = await fetchArchive(artifact, work, wish, world)
-    const folder = basename(artifact.url).replace(/\.tar\.gz$/, '')
-    const members = names.map((name) => `${folder}/${name}`)
-    await run(['tar', '-xzf', archive, '-C', work, ...members], { signal })
-    for (const name of names) await chmod(join(work, folder, name), 0o755)
-    // Only what is whole and checked ever bears the name; of two at once the second finds it there.
-    await rename(join(work, folder), place).catch(async (error: unknown) => {
-      if (!(await exists(place))) throw error
-    })
-  } finally {
-    await rm(work, { recursive: true, force: true })
-  }
+): Promise<string> {
+  const archive = await fetchArchive(artifact, work, wish, world)
+  const folder = basename(artifact.url).replace(/\.tar\.gz$/, '')
+  const members = names.map((name) => `${folder}/${name}`)
+  await run(['tar', '-xzf', archive, '-C', work, ...members], { signal: world.signal })
+  for (const name of names) await chmod(join(work, folder, name), 0o755)
+  return join(work, folder)
 }
 
 async function fetchArchive(

@@ -1,8 +1,8 @@
 import { printable } from '../../kit/printable.ts'
 import type { Progress } from '../../snapshot/store.ts'
 import type { Context } from '../command.ts'
-import { erase, type Frame, noFrame, redraw } from '../render/draw.ts'
-import { fit, painted, span, widthOf } from '../render/line.ts'
+import { fit, span } from '../render/line.ts'
+import { movingLines } from '../render/moving-lines.ts'
 
 export interface ByteProgress extends Disposable {
   /** Shows how far something is. */
@@ -46,19 +46,10 @@ function frame({
   every,
 }: World & { readonly screen: NonNullable<Context['screen']> }): ByteProgress {
   let now: string | undefined
-  let shown: Frame = noFrame
+  const { draw, write } = movingLines({ stderr, screen, paintProgress })
   const stop = every(frameTime, () => {
-    if (now === undefined) return
-    const { columns } = screen.size()
-    const line = fit([span(now)], columns)
-    const next = { lines: [painted(line, paintProgress)], widths: [widthOf(line)] }
-    stderr.write(redraw(shown, next, columns))
-    shown = next
+    if (now !== undefined) draw([fit([span(now)], screen.size().columns)])
   })
-  const write = (text: string): void => {
-    stderr.write(`${erase(shown, screen.size().columns)}${text}`)
-    shown = noFrame
-  }
   return {
     of: (what) => (done, total) => {
       now = words(what, done, total)

@@ -1,18 +1,15 @@
 import type { Lock } from '../../catalog/lock.ts'
 import type { Arch } from '../../catalog/target.ts'
-import { readCluster } from '../../spec/read.ts'
-import { putWord } from '../yaml-edit.ts'
 import { lockFile } from '../beside.ts'
-import { type Context, type ExitCode, exitCodes, type Invocation } from '../command.ts'
-import { catalogRules } from '../load-cluster.ts'
+import type { Context, ExitCode, Invocation } from '../command.ts'
 import { requireLock } from '../load-lock.ts'
 import { lookUpLock, targetsOf, writeLock } from '../lock/look-up.ts'
-import { findingsText } from '../print.ts'
-import { runUp } from '../up/run-up.ts'
+import { runChanged } from '../up/run-changed.ts'
+import { putWord } from '../yaml-edit.ts'
 
 /**
- * Takes a cluster to one version: looks up what it is made of, shows what would be done, and does it. cluster.yml and its
- * lock are written once that was agreed to, so that `up` goes on wherever this is cut.
+ * Takes a cluster to one version: looks up what it is made of, shows what would be done, and does it. Its lock is written
+ * with cluster.yml, so that `up` goes on wherever this is cut.
  */
 export async function upgradeTo(
   context: Context,
@@ -20,24 +17,12 @@ export async function upgradeTo(
   version: string,
 ): Promise<ExitCode> {
   const { file } = options
-  const text = putWord(await context.readFile(file), ['spec'], 'kubernetes', `"${version}"`)
-  const { cluster, findings } = readCluster({ file, text }, catalogRules)
-  if (cluster === undefined) {
-    context.stderr.write(findingsText(findings))
-    context.stderr.write(`nothing was done, and ${file} is as it was\n`)
-    return exitCodes.failure
-  }
-  const before = await requireLock(context, file)
-  const lock = await lookUpLock(context, options, cluster, targetsOf(cluster, archesIn(before)))
-  return runUp(context, options, {
-    command: `upgrade --to ${version}`,
-    cluster,
-    findings,
-    lock,
-    async keep() {
-      await writeLock(context, lockFile(file), lock)
-      await context.replaceFile(file, text, 0o644)
-    },
+  const change = (text: string): string => putWord(text, ['spec'], 'kubernetes', `"${version}"`)
+  return runChanged(context, options, change, async (cluster) => {
+    const before = await requireLock(context, file)
+    const lock = await lookUpLock(context, options, cluster, targetsOf(cluster, archesIn(before)))
+    const keep = async (): Promise<void> => writeLock(context, lockFile(file), lock)
+    return { command: `upgrade --to ${version}`, lock, keep }
   })
 }
 
