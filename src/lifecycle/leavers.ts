@@ -2,13 +2,10 @@ import type { Leaving } from '../rollout/input.ts'
 import type { Node } from './inside/node.ts'
 import { remembered } from './inside/node-settings.ts'
 import type { KnownMember } from './live.ts'
-import type { Place } from './places.ts'
+import { type Place, rolesAt } from './places.ts'
 
-/** A host that is part of the cluster though cluster.yml does not name it any more. */
-export interface Leaver extends Place {
-  /** It has a place in etcd, though it may not vote. */
-  readonly etcd: boolean
-}
+/** A host that is part of the cluster though cluster.yml does not name it any more. In etcd it may have a place without a vote. */
+export type Leaver = Place
 
 /**
  * Who has to leave: members of etcd and nodes of ours that are at no place of the file. A node that we have never said
@@ -48,8 +45,8 @@ export function leaversOf(
 }
 
 /** As the order across hosts needs to know it. */
-export function leavingOf({ host, etcd, api, node }: Leaver, answers: boolean): Leaving {
-  return { host, answers, live: { member: etcd, controlPlane: api, node: node !== undefined } }
+export function leavingOf(leaver: Leaver, answers: boolean): Leaving {
+  return { host: leaver.host, answers, live: rolesAt(leaver) }
 }
 
 function addressOf({ peerUrls }: KnownMember): string | undefined {

@@ -2,6 +2,7 @@ import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
 import type { Live } from '../rollout/input.ts'
 import type { Leaver } from './leavers.ts'
+import { isAt } from './membership.ts'
 import type { Place } from './places.ts'
 
 /** A member of etcd as the members themselves know it. */
@@ -38,11 +39,9 @@ export function liveOf({ plans, ops, places, members, nodes, leavers }: Seen): L
   const registered = absent.filter(({ node }) => node !== undefined && known.has(node))
   const having = (service: string): string[] =>
     namesOf(plans.filter((plan) => has(plan, ops.get(plan.host), service)))
-  const voting = new Set(members.filter(({ learner }) => !learner).flatMap(({ peerUrls }) => peerUrls))
+  const voters = members.filter(({ learner }) => !learner)
   return {
-    etcd: namesOf(
-      [...plans, ...absent, ...leavers].filter(({ address }) => voting.has(`https://${address}:2380`)),
-    ),
+    etcd: namesOf([...plans, ...absent, ...leavers].filter(({ address }) => voters.some(isAt(address)))),
     etcdThere: having('etcd.service'),
     controlPlanes: [...having('kube-apiserver.service'), ...namesOf(registered.filter(({ api }) => api))],
     nodes: [...having('kubelet.service'), ...namesOf(registered)],

@@ -6,14 +6,7 @@ import { observe } from '../etcd/observe.ts'
 import { describe, HyperkubeError } from '../kit/errors.ts'
 import { waitWatchfully } from '../kit/wait-watchfully.ts'
 import type { Member as PlannedMember } from '../plan/topology.ts'
-
-export interface MembershipOptions {
-  readonly waiting: (reason: string, since: string) => void
-  /** Milliseconds. */
-  readonly within: number
-  readonly now: () => Date
-  readonly signal: AbortSignal
-}
+import type { Patience } from './observer.ts'
 
 const between = 500
 
@@ -21,7 +14,7 @@ const between = 500
 export async function joinEtcd(
   etcd: EtcdClient,
   { name, address }: PlannedMember,
-  options: MembershipOptions,
+  options: Patience,
 ): Promise<readonly PlannedMember[]> {
   const peerUrl = peerUrlOf(address)
   // For some seconds after a member has come or gone, etcd takes no other one.
@@ -39,7 +32,7 @@ export async function joinEtcd(
 export async function promote(
   etcd: EtcdClient,
   { name, address }: PlannedMember,
-  options: MembershipOptions,
+  options: Patience,
 ): Promise<void> {
   try {
     await patiently(options, `${name} does not catch up with the other members of etcd`, async () => {
@@ -68,7 +61,7 @@ export async function leaveEtcd(etcd: EtcdClient, address: string): Promise<void
 }
 
 async function patiently(
-  { waiting, within, now, signal }: MembershipOptions,
+  { waiting, within, now, signal }: Patience,
   problem: string,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -101,7 +94,8 @@ function seatOf({ members }: Observation, address: string): Member {
   throw new EtcdError('ETCD_MEMBERS_CHANGED', `nobody at ${address} is a member any more`)
 }
 
-function isAt(address: string): (member: Member) => boolean {
+/** Whether a member is the one of the host with this address. */
+export function isAt(address: string): (member: Pick<Member, 'peerUrls'>) => boolean {
   return ({ peerUrls }) => peerUrls.includes(peerUrlOf(address))
 }
 

@@ -41,10 +41,9 @@ export function placesNow(cluster: Cluster, plans: readonly NodePlan[]): Place[]
 
 /** What the hosts of a cluster shall be, by name, for the order across those that have no plan. */
 export function rolesIn(cluster: Cluster): ReadonlyMap<string, Roles> {
-  return new Map(
-    placesIn(cluster).map(({ host, etcd, api, node }) => [
-      host,
-      { member: etcd, controlPlane: api, node: node !== undefined },
-    ]),
-  )
+  return new Map(placesIn(cluster).map((place) => [place.host, rolesAt(place)]))
+}
+
+export function rolesAt({ etcd, api, node }: Place): Roles {
+  return { member: etcd, controlPlane: api, node: node !== undefined }
 }

@@ -1,6 +1,5 @@
 import { lay, put } from '../addons/put.ts'
 import { remove } from '../addons/remove.ts'
-import { mapAtMost } from '../catalog/at-most.ts'
 import { EtcdClient } from '../etcd/client.ts'
 import { isEtcdError } from '../etcd/etcd-error.ts'
 import type { Identity } from '../identity/identity.ts'
@@ -15,11 +14,11 @@ import { addonsInside } from './addons/look.ts'
 import { noAddons } from './addons/proposal.ts'
 import { uncordon } from './drain/cordon.ts'
 import { drain } from './drain/drain.ts'
-import { drainForecast } from './drain/forecast.ts'
+import { drainForecasts } from './drain/forecast.ts'
 import { applyObjects, objectChanges, settleNodes } from './inside/changes.ts'
 import { nodeKind } from './inside/node.ts'
 import { notReady, whyNotReady } from './inside/node-readiness.ts'
-import { joinEtcd, leaveEtcd, promote } from './membership.ts'
+import { isAt, joinEtcd, leaveEtcd, promote } from './membership.ts'
 import type { Interior, Observer, Unwell } from './observer.ts'
 import { dialThrough } from './dial.ts'
 import { operatorCredentials } from './operator.ts'
@@ -152,13 +151,11 @@ export async function surroundings(
     },
     async isVoter(host) {
       const { members } = await etcd.members()
-      const member = members.find(({ peerUrls }) => peerUrls.includes(`https://${addressOf.get(host)}:2380`))
+      const member = members.find(isAt(seatFor(host).address))
       if (member === undefined) return `${host} is no member`
       return member.learner ? `${host} still learns` : undefined
     },
-    async drainFindings(hosts) {
-      return (await mapAtMost(8, hosts, async (host) => drainForecast(api, nodeOf(host)))).flat()
-    },
+    drainFindings: async (hosts) => drainForecasts(api, hosts.map(nodeOf)),
     removedApis: async (version) => lookForRemoved(api, servers, version),
     [Symbol.dispose]() {
       etcd.close()

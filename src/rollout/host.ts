@@ -73,7 +73,8 @@ export function hostOf(name: string, plan: NodePlan | undefined, sets: Sets, inp
   }
 }
 
-function rolesOf({ components, node }: NodePlan): Roles {
+/** What a plan makes of its host. */
+export function rolesOf({ components, node }: NodePlan): Roles {
   return {
     member: components.some(({ stage }) => stage === 'etcd'),
     controlPlane: components.some(({ stage }) => stage === 'api'),

@@ -1,6 +1,6 @@
 import type { Finding } from '../contract/finding.ts'
 import { quorum } from './quorum.ts'
-import type { Scene } from './scene.ts'
+import { type Scene, stayingMembers } from './scene.ts'
 import { list } from './words.ts'
 
 /** What is lost with hosts that leave, and what keeps them from leaving. */
@@ -9,9 +9,11 @@ export function leaveFindings(scene: Scene): Finding[] {
 }
 
 /** A cluster's memory must be with somebody who stays. */
-function memoryFindings({ leaving, staying, votersAway, hosts, birth }: Scene): Finding[] {
+function memoryFindings(scene: Scene): Finding[] {
+  const { leaving, votersAway, hosts, birth } = scene
   const going = leaving.filter(({ live }) => live.member).map(({ host }) => host)
   if (going.length === 0 || birth.etcd) return []
+  const staying = stayingMembers(scene)
   const away = new Set(votersAway)
   const well = staying.filter((name) => !away.has(name)).length
   const needed = quorum(staying.length)

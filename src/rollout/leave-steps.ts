@@ -1,5 +1,5 @@
 import type { Leaving } from './input.ts'
-import type { Scene } from './scene.ts'
+import { type Scene, stayingMembers } from './scene.ts'
 import type { Gate, LeaveStep } from './step.ts'
 
 /** Those that do not answer go first: while a member of etcd is away, nobody can join in its place. */
@@ -8,7 +8,9 @@ export function lostSteps({ leaving }: Scene): LeaveStep[] {
 }
 
 /** Those that answer go last and one by one, once whoever takes their place is there. */
-export function leaveSteps({ leaving, staying }: Scene): LeaveStep[] {
+export function leaveSteps(scene: Scene): LeaveStep[] {
+  const { leaving } = scene
+  const staying = stayingMembers(scene)
   const well: readonly Gate[] = staying.length === 0 ? [] : [{ kind: 'etcd-healthy', members: staying }]
   const workersFirst = leaving.toSorted((a, b) => weight(a) - weight(b))
   return workersFirst

@@ -1,4 +1,4 @@
-import { type Host, hostOf, isWorker } from './host.ts'
+import { type Host, hostOf, isWorker, namesOf } from './host.ts'
 import type { Leaving, RolloutInput } from './input.ts'
 import { maxUnavailable } from './max-unavailable.ts'
 
@@ -12,8 +12,6 @@ export interface Scene {
   readonly votersAway: readonly string[]
   /** Hosts that are not wished any more, in the order of their names. */
   readonly leaving: readonly Leaving[]
-  /** Who votes in etcd when all is done. */
-  readonly staying: readonly string[]
   readonly leader: string | undefined
   /** Members that were born before, but of which none answers now. */
   readonly silent: readonly string[]
@@ -53,7 +51,6 @@ export function sceneOf(input: RolloutInput): Scene {
     voters,
     votersAway: voters.filter((name) => sets.away.has(name)),
     leaving,
-    staying: stayingOf(voters, leaving, birth.etcd ? [] : hosts),
     leader: input.etcdLeader,
     silent: birth.etcd ? (live.etcdThere ?? []).toSorted() : [],
     birth,
@@ -62,17 +59,14 @@ export function sceneOf(input: RolloutInput): Scene {
   }
 }
 
-function stayingOf(
-  voters: readonly string[],
-  leaving: readonly Leaving[],
-  hosts: readonly Host[],
-): readonly string[] {
-  const going = new Set(leaving.map(({ host }) => host))
-  const joining = hosts.filter(({ answers, member, live }) => answers && member && !live.member)
-  return [...voters.filter((name) => !going.has(name)), ...joining.map(({ name }) => name)].toSorted()
-}
-
 /** Reachable members that do not vote yet, in a cluster whose etcd runs. */
 export function joiningMembers({ answering, birth }: Scene): readonly Host[] {
   return birth.etcd ? [] : answering.filter(({ member, live }) => member && !live.member)
+}
+
+/** Who votes in etcd when all is done. */
+export function stayingMembers(scene: Scene): readonly string[] {
+  const going = new Set(scene.leaving.map(({ host }) => host))
+  const voters = scene.voters.filter((name) => !going.has(name))
+  return [...voters, ...namesOf(joiningMembers(scene))].toSorted()
 }

@@ -8,6 +8,7 @@ import { addonsOf } from '../../lifecycle/addons/look.ts'
 import { foreseeAddons, noAddons } from '../../lifecycle/addons/proposal.ts'
 import { rolesIn } from '../../lifecycle/places.ts'
 import { nothing, ofRollout, planFrom, type Proposal, type Wish } from '../../lifecycle/survey.ts'
+import { rolesOf } from '../../rollout/host.ts'
 import type { Leaving, Live } from '../../rollout/input.ts'
 import { rollout } from '../../rollout/rollout.ts'
 
@@ -58,11 +59,7 @@ function presentOf(former: NodePlan | undefined): ReturnType<typeof presentAfter
 function leavingOf(former: Former, wished: ReadonlySet<string>): Leaving[] {
   return [...former.values()]
     .filter(({ host }) => !wished.has(host))
-    .map(({ host, components, node }) => {
-      const has = (name: string): boolean => components.some((component) => component.name === name)
-      const live = { member: has('etcd'), controlPlane: has('kube-apiserver'), node: node !== undefined }
-      return { host, answers: true, live }
-    })
+    .map((plan) => ({ host: plan.host, answers: true, live: rolesOf(plan) }))
 }
 
 function liveOf(former: Former): Live {

@@ -1,3 +1,4 @@
+import { mapAtMost } from '../../catalog/at-most.ts'
 import type { Finding } from '../../contract/finding.ts'
 import { firstFew } from '../../kit/first-few.ts'
 import type { KubeClient } from '../../kube/client.ts'
@@ -16,9 +17,32 @@ export async function drainForecast(
   node: string,
   options: CallOptions = {},
 ): Promise<Finding[]> {
+  return drainForecasts(api, [node], options)
+}
+
+/** The same of several, whose budgets are asked for once. */
+export async function drainForecasts(
+  api: KubeClient,
+  nodes: readonly string[],
+  options: CallOptions = {},
+): Promise<Finding[]> {
+  if (nodes.length === 0) return []
+  const budgets = await listBudgets(api, options)
+  const all = await mapAtMost(sideBySide, nodes, async (node) => forecastOf(api, node, budgets, options))
+  return all.flat()
+}
+
+const sideBySide = 8
+
+async function forecastOf(
+  api: KubeClient,
+  node: string,
+  budgets: readonly Budget[],
+  options: CallOptions,
+): Promise<Finding[]> {
   const { moving, unmanaged } = sortPods(await podsOn(api, node, options))
   const going = [...moving, ...unmanaged]
-  const [budgets, bound] = await Promise.all([listBudgets(api, options), boundToNode(api, going, options)])
+  const bound = await boundToNode(api, going, options)
   return [
     ...neverFindings(node, going, budgets),
     ...[unmanagedFinding(node, unmanaged)].flatMap((finding) => finding ?? []),
