@@ -3,10 +3,9 @@ import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { clientOf } from '../support/admin.ts'
-import { BusyCluster, busyText } from '../support/busy-cluster.ts'
 import { snapshot } from '../support/host-snapshot.ts'
-import { credentialsIn } from '../support/kubeconfig.ts'
 import { freshLab } from '../support/lab.ts'
+import { upgradeUnderLoad } from '../support/life-suite.ts'
 import { nodesReady, votersOf } from '../support/membership.ts'
 import { newOperator, type Operator } from '../support/operator.ts'
 
@@ -46,22 +45,7 @@ test(
   async () => {
     const shown = await operator.must(3, 'upgrade', '--to', '1.37.1', '--dry-run')
     expect(shown.stderr).toContain('etcd on cp1, while 2 of 3 members of etcd are well without cp1')
-    const credentials = credentialsIn((await operator.must(0, 'kubeconfig')).stdout)
-    const api = new KubeApi(`https://${hostNamed('cp3').address}:6443`, credentials)
-    try {
-      const busy = await BusyCluster.open(api, hostNamed('w1'), credentials)
-      const began = performance.now()
-      const result = await operator.hyperkube('upgrade', '--to', '1.37.1', '--yes')
-      const took = (performance.now() - began) / 1000
-      const figures = await busy.stop(api)
-      process.stderr.write(`upgraded in ${took.toFixed(0)} s: ${busyText(figures)}\n`)
-      expect(result.code, result.stderr).toBe(0)
-      expect(figures.api.failed).toEqual([])
-      expect(figures.service.failed).toEqual([])
-      expect(figures.lost).toEqual([])
-    } finally {
-      api.close()
-    }
+    await upgradeUnderLoad(operator, '1.37.1', { server: hostNamed('cp3'), from: hostNamed('w1') })
     expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
   },
 )

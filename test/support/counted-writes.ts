@@ -1,10 +1,8 @@
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import { loadTarget, type LoadTarget } from './api-ways.ts'
-import { inNetworkOf } from './network-process.ts'
+import { inNetworkOf, orderOf } from './network-process.ts'
 
 const order = z.strictObject({ target: loadTarget, perSecond: z.number() })
 const answer = z.strictObject({ acknowledged: z.array(z.string()), refused: z.int() })
@@ -36,10 +34,8 @@ export async function lostWrites(api: KubeApi, { acknowledged }: WriteFigures): 
 
 /** The process itself. */
 async function main(): Promise<void> {
-  const input = createInterface({ input: process.stdin })
-  const ended = once(input, 'close')
-  const [line] = z.tuple([z.string()]).parse(await once(input, 'line'))
-  const { target, perSecond } = order.parse(JSON.parse(line))
+  const { order: told, ended } = await orderOf(order)
+  const { target, perSecond } = told
   const api = new KubeApi(`https://${target.host}:${target.port}`, target.credentials)
   const acknowledged: string[] = []
   let [refused, number] = [0, 0]

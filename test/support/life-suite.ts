@@ -6,6 +6,7 @@ import { BusyCluster, busyText } from './busy-cluster.ts'
 import { type HostSnapshot, snapshot } from './host-snapshot.ts'
 import { credentialsIn } from './kubeconfig.ts'
 import { nodesReady, votersOf } from './membership.ts'
+import type { Operator } from './operator.ts'
 import type { UpCluster } from './up-cluster.ts'
 
 /** A machine that comes into the cluster, and how it was before. */
@@ -28,26 +29,9 @@ export function upgradeSuite(clusterNow: () => UpCluster, to: KubernetesVersion)
 
   test(`${to} comes while the cluster is in use, and nobody notices`, { timeout: 900_000 }, async () => {
     const { operator, hosts } = clusterNow()
-    const credentials = credentialsIn((await operator.must(0, 'kubeconfig')).stdout)
     const [first, worker] = ['cp1', 'w1'].map((name) => hosts.find((host) => host.name === name))
     if (first === undefined || worker === undefined) throw new Error('there are no such hosts')
-    const api = new KubeApi(`https://${first.address}:6443`, credentials)
-    try {
-      const busy = await BusyCluster.open(api, worker, credentials)
-      const began = performance.now()
-      const result = await operator.hyperkube('upgrade', '--to', version, '--yes')
-      const took = (performance.now() - began) / 1000
-      const figures = await busy.stop(api)
-      process.stderr.write(`upgraded in ${took.toFixed(0)} s: ${busyText(figures)}\n`)
-      expect(result.code, result.stderr).toBe(0)
-      expect(figures.api.failed).toEqual([])
-      expect(figures.service.failed).toEqual([])
-      expect(figures.writes.refused).toBe(0)
-      expect(figures.lost).toEqual([])
-      await BusyCluster.leave(api)
-    } finally {
-      api.close()
-    }
+    await upgradeUnderLoad(operator, version, { server: first, from: worker })
     expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
   })
 
@@ -56,6 +40,32 @@ export function upgradeSuite(clusterNow: () => UpCluster, to: KubernetesVersion)
     expect((await operator.must(1, 'upgrade', '--to', '1.36.4')).stderr).toContain('UPGRADE_BACK')
     expect((await operator.must(1, 'upgrade', '--to', '1.39.0')).stderr).toContain('CATALOG_UNKNOWN_VERSION')
   })
+}
+
+/** Upgrades while people ask an API server's cluster and a service from some host, and nobody is sent away. */
+export async function upgradeUnderLoad(
+  operator: Operator,
+  version: string,
+  { server, from }: { readonly server: Host; readonly from: Host },
+): Promise<void> {
+  const credentials = credentialsIn((await operator.must(0, 'kubeconfig')).stdout)
+  const api = new KubeApi(`https://${server.address}:6443`, credentials)
+  try {
+    const busy = await BusyCluster.open(api, from, credentials)
+    const began = performance.now()
+    const result = await operator.hyperkube('upgrade', '--to', version, '--yes')
+    const took = (performance.now() - began) / 1000
+    const figures = await busy.stop(api)
+    process.stderr.write(`upgraded in ${took.toFixed(0)} s: ${busyText(figures)}\n`)
+    expect(result.code, result.stderr).toBe(0)
+    expect(figures.api.failed).toEqual([])
+    expect(figures.service.failed).toEqual([])
+    expect(figures.writes.refused).toBe(0)
+    expect(figures.lost).toEqual([])
+    await BusyCluster.leave(api)
+  } finally {
+    api.close()
+  }
 }
 
 /** Another machine takes the place of a control plane. */

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 import { ApiLoad, type Load, type LoadFigures, loadFigures } from './api-load.ts'
 import { type LoadTarget, loadTarget } from './api-ways.ts'
+import { orderOf } from './network-process.ts'
 
 /** What the process is told, in the first line of its input. It stops when its input ends. */
 const order = z.strictObject({ target: loadTarget, perSecond: z.number() })
@@ -46,10 +46,8 @@ export class LoadProcess implements Load {
 
 /** The process itself. */
 async function main(): Promise<void> {
-  const input = createInterface({ input: process.stdin })
-  const ended = once(input, 'close')
-  const [line] = z.tuple([z.string()]).parse(await once(input, 'line'))
-  const { target, perSecond } = order.parse(JSON.parse(line))
+  const { order: told, ended } = await orderOf(order)
+  const { target, perSecond } = told
   const say = (said: Word): void => void process.stdout.write(`${JSON.stringify(said)}\n`)
   const load = new ApiLoad(target, perSecond)
   load.start()

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 
 /** A program of ours in a host's network. It reads an order in a line, works until its input ends, and says one thing then. */
@@ -19,4 +21,14 @@ export function inNetworkOf(host: Host, program: string, order: object): { stop(
       return said.promise
     },
   }
+}
+
+/** For such a program: what it was told, and when it shall end. */
+export async function orderOf<T>(
+  schema: z.ZodType<T>,
+): Promise<{ readonly order: T; readonly ended: Promise<unknown> }> {
+  const input = createInterface({ input: process.stdin })
+  const ended = once(input, 'close')
+  const [line] = z.tuple([z.string()]).parse(await once(input, 'line'))
+  return { order: schema.parse(JSON.parse(line)), ended }
 }

@@ -1,9 +1,7 @@
-import { once } from 'node:events'
 import { Agent, request } from 'node:http'
-import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
-import { inNetworkOf } from './network-process.ts'
+import { inNetworkOf, orderOf } from './network-process.ts'
 
 const order = z.strictObject({ address: z.string(), perSecond: z.number() })
 
@@ -35,10 +33,8 @@ export class ServiceLoad {
 
 /** The process itself. */
 async function main(): Promise<void> {
-  const input = createInterface({ input: process.stdin })
-  const ended = once(input, 'close')
-  const [line] = z.tuple([z.string()]).parse(await once(input, 'line'))
-  const { address, perSecond } = order.parse(JSON.parse(line))
+  const { order: told, ended } = await orderOf(order)
+  const { address, perSecond } = told
   const agent = new Agent({ keepAlive: true })
   const failed: string[] = []
   const pods = new Set<string>()
