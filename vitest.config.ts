@@ -8,6 +8,8 @@ export default defineConfig({
           name: 'unit',
           include: ['{src,lab,scripts}/**/*.test.ts'],
           setupFiles: ['scripts/property-runs.ts'],
+          // No module has a state, so that files may share them: to load them for each takes longer than the tests.
+          isolate: false,
           // Ends only what hangs: a property takes many turns, and the machine may be busy.
           testTimeout: process.env['PROPERTY_RUNS'] === undefined ? 60_000 : 1_200_000,
         },
