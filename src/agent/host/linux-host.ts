@@ -33,6 +33,6 @@ export function linuxHost(version: string): LinuxHost {
     packets: linuxPackets(hostCommand),
     cgroups: linuxCgroups(),
     clock: systemClock,
-    release: runningRelease(version),
+    release: runningRelease(version, place),
   }
 }

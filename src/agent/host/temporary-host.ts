@@ -78,7 +78,7 @@ export async function temporaryHost(
     images: memoryImages(),
     ...nothingElse,
     clock,
-    release: runningRelease('0.1.0', import.meta.filename),
+    release: runningRelease('0.1.0', place, import.meta.filename),
     [Symbol.asyncDispose]: async () => rm(root, { recursive: true, force: true }),
   }
 }

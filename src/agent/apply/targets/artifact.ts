@@ -59,7 +59,9 @@ async function adopt(
 ): Promise<HashedFile[] | undefined> {
   const { files } = host
   if (from !== 'this-release' || (await filesBelow(files, directory)).join() !== name) return undefined
-  const program = await hashFile(files, directory, name)
+  // The digest is that of what runs.
+  const known = (await host.release.isAt(join(directory, name))) ? sha256 : undefined
+  const program = await hashFile(files, directory, name, known)
   if (program.sha256 !== sha256 || program.mode !== 0o755) return undefined
   const access = await accessOf(host, { owner: 'root', mode: '0644' })
   await files.write(join(directory, manifestName), Buffer.from(manifestText(sha256, [program])), access)
