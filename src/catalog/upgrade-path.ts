@@ -11,7 +11,7 @@ export function upgradePath(from: string, to: string, known: readonly string[]):
   }
   if (compareVersions(to, from) < 0) {
     throw new HyperkubeError('UPGRADE_BACK', `the cluster is at ${from}, and ${to} is older`, {
-      hint: 'the way back is a snapshot of before: hyperkube etcd restore',
+      hint: 'the way back is a snapshot of before: hyperkube etcd snapshot restore',
     })
   }
   const [, first] = numbersOf(from)

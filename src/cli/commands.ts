@@ -75,6 +75,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/etcd.ts')).etcd,
   },
   {
+    name: 'certs',
+    aliases: ['certificates'],
+    summary: 'certificates and keys: list, renew, rotate-ca, rotate-key',
+    load: async () => (await import('./commands/certs.ts')).certs,
+  },
+  {
     name: 'secret',
     aliases: ['secrets'],
     summary: 'what cluster.yml refers to by name, such as passwords: set, list, remove',

@@ -64,7 +64,20 @@ export async function openIdentity(
   return identity
 }
 
-/** Keeps what was learned: the keys of hosts that were met for the first time. */
+/**
+ * Keeps what was learned: the keys of hosts that were met for the first time. All else stays as it is on disk: what a
+ * command wishes may not have been agreed to yet.
+ */
+export async function saveHostKeys(
+  context: Context,
+  options: IdentityOptions,
+  { metadata, hostKeys }: Pick<Identity, 'metadata' | 'hostKeys'>,
+): Promise<void> {
+  const stored = await openIdentity(context, options, metadata.name)
+  await saveIdentity(context, options, { ...stored, hostKeys })
+}
+
+/** Keeps an identity as a whole. */
 export async function saveIdentity(
   context: Context,
   options: IdentityOptions,

@@ -2,10 +2,11 @@ import { expect, test } from 'vitest'
 import { alike, count, listed } from './words.ts'
 
 test('one of a kind, and more', () => {
-  expect([count(1, 'file'), count(2, 'file'), count(0, 'directory')]).toEqual([
+  expect([count(1, 'file'), count(2, 'file'), count(0, 'directory'), count(2, 'key')]).toEqual([
     '1 file',
     '2 files',
     '0 directories',
+    '2 keys',
   ])
 })
 

@@ -4,7 +4,7 @@ export function count(amount: number, noun: string): string {
 }
 
 function plural(noun: string): string {
-  return noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`
+  return /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`
 }
 
 const worthNaming = 6

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { etcdRestore, etcdRestoreId } from './etcd-restore.ts'
 import { findingSchema } from './finding.ts'
 import { factsFormat } from './facts.ts'
 import { nodePlanFormat } from './node-plan.ts'
@@ -20,20 +21,45 @@ const plan = nodePlanFormat.newest.schema
 /** By the name that a plan gives it, in base64. */
 const secrets = z.record(z.string(), z.base64())
 
+/** A certificate where it was put, never its key. */
+const installedCertificate = z.strictObject({
+  component: z.string(),
+  file: z.string(),
+  authority: z.enum(['kubernetes', 'etcd', 'front-proxy']),
+  /** PEM; none when the file is gone. */
+  certificate: z.string().optional(),
+})
+export type InstalledCertificate = z.infer<typeof installedCertificate>
+
 const ask = z.discriminatedUnion('type', [
   /** Which hyperkube it is, and who may change the cluster through it. */
   z.strictObject({ type: z.literal('hello') }),
   /** The name is the operator's for the host. */
   z.strictObject({ type: z.literal('facts'), host: z.string() }),
-  /** What would be done, were the plan applied; with `texts` also what is in files that would change. */
-  z.strictObject({ type: z.literal('diff'), plan, texts: z.boolean().optional() }),
+  /**
+   * What would be done, were the plan applied; with `texts` also what is in files that would change, with `renew` were
+   * all certificates due.
+   */
+  z.strictObject({
+    type: z.literal('diff'),
+    plan,
+    texts: z.boolean().optional(),
+    renew: z.boolean().optional(),
+  }),
   /** The last plan that the host was taken through as a whole, and that was another than the one with this digest. */
   z.strictObject({ type: z.literal('former-plan'), than: z.string() }),
   /** With `force` also from a holder who is still there. */
   z.strictObject({ type: z.literal('claim'), claim, force: z.boolean() }),
   z.strictObject({ type: z.literal('release'), claim }),
-  /** Makes the keys that are missing, and answers with a request for each certificate that is due. */
-  z.strictObject({ type: z.literal('certificate-requests'), claim, plan }),
+  /** The certificates that were put on the host, as they are now. */
+  z.strictObject({ type: z.literal('certificates') }),
+  /** Makes the keys that are missing, and answers with a request for each certificate that is due, or for all with `renew`. */
+  z.strictObject({
+    type: z.literal('certificate-requests'),
+    claim,
+    plan,
+    renew: z.boolean().optional(),
+  }),
   /** Takes a host through its plan, up to and with a stage. The run goes on when the connection is lost. */
   z.strictObject({
     type: z.literal('apply'),
@@ -47,8 +73,18 @@ const ask = z.discriminatedUnion('type', [
   }),
   /** The events of a run, from one on. */
   z.strictObject({ type: z.literal('attach'), run: z.uuid(), from: z.int().min(1) }),
-  /** Stops the services of a stage and of all that come after it, the last first, because the host is about to leave. */
-  z.strictObject({ type: z.literal('stop-services'), claim, run: z.uuid(), from: stage }),
+  /** Stops the services of some components, the last first. The next apply starts them again. */
+  z.strictObject({ type: z.literal('stop-services'), claim, run: z.uuid(), components: z.array(z.string()) }),
+  /** Puts data in the place of what a member of etcd has, as a run: an archive that was brought, by its digest. */
+  z.strictObject({
+    type: z.literal('place-etcd'),
+    claim,
+    run: z.uuid(),
+    restore: etcdRestoreId,
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  }),
+  /** Every member has its data: from now on they may start. */
+  z.strictObject({ type: z.literal('end-restore'), claim, id: z.uuid() }),
   /** Takes everything of ours off the host, as a run that can be attached to. */
   z.strictObject({ type: z.literal('reset'), claim, run: z.uuid() }),
   /** What time it is there. */
@@ -76,7 +112,13 @@ export const requestFormat: Format<AgentRequest> = {
 }
 
 const answer = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('hello'), version: z.string(), claim: claim.optional() }),
+  z.strictObject({
+    type: z.literal('hello'),
+    version: z.string(),
+    claim: claim.optional(),
+    /** One that is not over. */
+    restore: etcdRestore.optional(),
+  }),
   z.strictObject({ type: z.literal('facts'), facts: factsFormat.newest.schema }),
   z.strictObject({
     type: z.literal('diff'),
@@ -88,6 +130,8 @@ const answer = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('former-plan'), plan: plan.optional() }),
   z.strictObject({ type: z.literal('claimed'), claim }),
   z.strictObject({ type: z.literal('released') }),
+  z.strictObject({ type: z.literal('restore-ended') }),
+  z.strictObject({ type: z.literal('certificates'), certificates: z.array(installedCertificate) }),
   z.strictObject({
     type: z.literal('certificate-requests'),
     /** PEM, by the path of the certificate's file. */

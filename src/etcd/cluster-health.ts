@@ -13,7 +13,7 @@ function quorumFindings({ members, health, confirmed }: Observation): Finding[] 
   const { kept, voters, well, needed } = quorumNow(members, health)
   if (kept && confirmed) return []
   const message = `etcd has no quorum: ${well} of ${voters} voters are well, and ${needed} are needed`
-  const hint = 'bring members back; if they are lost for good: hyperkube etcd restore'
+  const hint = 'bring members back; if they are lost for good: hyperkube etcd recover'
   return [finding('ETCD_NO_QUORUM', 'error', message, { hint })]
 }
 

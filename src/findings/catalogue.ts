@@ -10,6 +10,7 @@ import { etcd } from './etcd.ts'
 import { general } from './general.ts'
 import { host } from './host.ts'
 import { identity } from './identity.ts'
+import { keys } from './keys.ts'
 import { kube } from './kube.ts'
 import { lifecycle } from './lifecycle.ts'
 import { linuxHost } from './linux-host.ts'
@@ -54,6 +55,7 @@ export const areas: readonly Area[] = [
   { title: 'Nodes and their pods', entries: node },
   { title: 'Addons', entries: addon },
   { title: 'Certificates', entries: pki },
+  { title: 'Keys that change hands', entries: keys },
   { title: 'The way to the API', entries: proxy },
   { title: 'Upstream’s conformance tests', entries: conformance },
   { title: 'Documents between programs', entries: contract },

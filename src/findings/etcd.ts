@@ -63,7 +63,7 @@ export const etcd: Entries = {
     summary: 'Too few members of etcd are well: it takes no writes, and the API stands still.',
     meaning: 'Pods go on running as they are. No restart helps; only members that come back do.',
     remedy:
-      'Bring hosts back until more than half of the members are well. Only if they are lost for good: `hyperkube etcd restore`.',
+      'Bring hosts back until more than half of the members are well. Only if they are lost for good: `hyperkube etcd recover`.',
   },
   ETCD_MEMBER_AWAY: {
     summary: 'A member of etcd is not well, or its host does not answer.',
@@ -107,5 +107,55 @@ export const etcd: Entries = {
     summary: 'Members of etcd are of several versions.',
     meaning: 'So it is during an upgrade. Until all are of the newer one, etcd behaves as the oldest.',
     remedy: 'Run the upgrade to its end.',
+  },
+  ETCD_RESTORE_UNFINISHED: {
+    summary: 'A restore of etcd was begun, and has not ended.',
+    meaning:
+      'Some members may have data of the snapshot and others not. Nothing was done: they must not start together. Pods go on running.',
+    remedy:
+      'The same `hyperkube etcd snapshot restore` again goes on where it was cut. With another snapshot every member is given its data anew.',
+  },
+  ETCD_RESTORE_RUNNING: {
+    summary: 'etcd runs on a host whose data was to be replaced.',
+    meaning:
+      'It was stopped, and somebody, or a restart of the host, has started it. Nothing was replaced there.',
+    remedy: 'The same `hyperkube etcd snapshot restore` again: it stops it first.',
+  },
+  ETCD_RESTORE_NOT_BROUGHT: {
+    summary: 'The data that was brought to a host for a restore is gone, or is not what was sent.',
+    meaning: 'Nothing was replaced there. Somebody has emptied the directory, or the disk fails.',
+    remedy:
+      'The same `hyperkube etcd snapshot restore` again brings it anew. `dmesg` on the host tells of its disk.',
+  },
+  ETCD_RESTORE_VERSION: {
+    summary: 'A snapshot is of another minor version of Kubernetes than cluster.yml.',
+    meaning: 'An older Kubernetes may not be able to read what a newer one has written. Nothing was done.',
+    remedy:
+      '`hyperkube etcd snapshot unpack` takes cluster.yml and cluster.lock of then out of it. Or set `spec.kubernetes`, then `hyperkube lock`. `--ignore ETCD_RESTORE_VERSION` goes on all the same.',
+  },
+  ETCD_RESTORE_KEYS: {
+    summary: 'Secrets in a snapshot are encrypted with a key that the identity of now does not have.',
+    meaning:
+      'The key was replaced after the snapshot was made. The cluster would come back with Secrets that nobody can read. Nothing was done.',
+    remedy:
+      'Restore with the identity of then: `hyperkube etcd snapshot unpack FILE --key KEY --to DIR`, and `-f DIR/cluster.yml`. Or take a younger snapshot.',
+  },
+  ETCD_RESTORE_LEFT_OUT: {
+    summary:
+      'Members of etcd that answer are not in cluster.yml, and would be left as they are by a restore.',
+    meaning: 'API servers and controllers there would go on with the cluster of before. Nothing was done.',
+    remedy:
+      'Let them leave first: `hyperkube up`. If they are off for good, `--ignore ETCD_RESTORE_LEFT_OUT`.',
+  },
+  ETCD_RECOVER_QUORUM: {
+    summary: 'etcd has a quorum, so there is nothing to recover.',
+    meaning: 'Recovery gives up what lost members knew. As long as most are well, nothing need be given up.',
+    remedy:
+      'Take out members that are lost: `hyperkube node remove HOST`. To go back in time: `hyperkube etcd snapshot restore`.',
+  },
+  ETCD_RECOVER_NOTHING: {
+    summary: 'No member of etcd answers, and no snapshot was found.',
+    remedy:
+      'Bring back any host that was a member, or find a snapshot: `hyperkube etcd snapshot restore FILE` takes one from wherever it is.',
   },
 }

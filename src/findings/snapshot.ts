@@ -19,7 +19,7 @@ export const snapshot: Entries = {
   },
   SNAPSHOT_NOT_RESTORED: {
     summary: 'etcd could not be restored from a snapshot, although it is as it was made.',
-    meaning: 'What etcd said stands behind the colon. Only an etcd for the moment was concerned.',
+    meaning: 'What etcd said stands behind the colon. Nothing was done to any host.',
     remedy:
       'Is there room in the directory for temporary files? `TMPDIR` names another one. Otherwise take another snapshot.',
   },
@@ -91,5 +91,10 @@ export const snapshot: Entries = {
     summary: 'A place for snapshots did not do what it was asked to.',
     meaning: 'What it said is in the message.',
     remedy: 'For a directory: `ls -ld` and `df -h`. For a bucket: look at `spec.etcd.backup.s3`.',
+  },
+  SNAPSHOT_UNPACK_EXISTS: {
+    summary: 'A file that was to be taken out of a snapshot is there already.',
+    meaning: 'Nothing was written: yours may be younger than that of the snapshot.',
+    remedy: '`--to` names a directory where none of the three files is.',
   },
 }

@@ -1,4 +1,5 @@
-import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import { lastingKeys } from './lasting-keys.ts'
 import type { Identity } from './identity.ts'
 
 /** What stands before the seed of a key of Ed25519 where keys of all kinds are written. */
@@ -10,9 +11,8 @@ export interface BundleKey {
 }
 
 /** What bundles of a cluster are signed with. Whoever can open the identity has it, and nothing else need be kept. */
-export function bundleKey({ id, authorities }: Identity): BundleKey {
-  const root = authorities.etcd.privateKey.reveal()
-  const seed = Buffer.from(hkdfSync('sha256', root, id, 'hyperkube signatures of bundles', 32))
+export function bundleKey(identity: Identity): BundleKey {
+  const seed = lastingKeys(identity).bundles.reveal()
   const privateKey = createPrivateKey({ key: Buffer.concat([seedHead, seed]), format: 'der', type: 'pkcs8' })
   return { privateKey, publicKey: createPublicKey(privateKey) }
 }

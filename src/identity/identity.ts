@@ -4,20 +4,31 @@ import { makeEncryptionKey, makeServiceAccountKey } from '../pki/keys.ts'
 import { year } from '../pki/lifetime.ts'
 import { type Random, systemRandom } from '../pki/random.ts'
 import { hostKeys } from './host-key.ts'
+import { replacement } from './replacement.ts'
 import { namedSecrets, secret } from './secret-codec.ts'
 import { uuid } from './uuid.ts'
 
 export const apiVersion = 'hyperkube.dev/v1'
 
 /** Long enough that nobody meets its end unprepared, short enough that the key is changed within a career. */
-const authorityLifetime = 10 * year
+export const authorityLifetime = 10 * year
 
-const authority = <N extends AuthorityName>(name: N) =>
-  z.strictObject({
+const certificate = z.string().startsWith('-----BEGIN CERTIFICATE-----')
+const publicKey = z.string().startsWith('-----BEGIN PUBLIC KEY-----')
+const encryptionKey = secret('encryption key').refine(({ size }) => size === 32, 'must be 32 bytes')
+const namedKey = z.strictObject({ name: z.string().regex(/^key\d+$/), key: encryptionKey })
+
+const authority = <N extends AuthorityName>(name: N) => {
+  const privateKey = secret(authorityKeyName(name))
+  return z.strictObject({
     name: z.literal(name),
-    certificate: z.string().startsWith('-----BEGIN CERTIFICATE-----'),
-    privateKey: secret(authorityKeyName(name)),
+    certificate,
+    privateKey,
+    replacement: replacement(z.strictObject({ certificate, privateKey }), certificate),
   })
+}
+
+const serviceAccountKey = secret('service account key')
 
 /** What makes a cluster itself and no other: all that cannot be derived from cluster.yml. */
 export const identitySchema = z.strictObject({
@@ -33,10 +44,19 @@ export const identitySchema = z.strictObject({
     frontProxy: authority('front-proxy'),
   }),
   serviceAccount: z.strictObject({
-    publicKey: z.string().startsWith('-----BEGIN PUBLIC KEY-----'),
-    privateKey: secret('service account key'),
+    publicKey,
+    privateKey: serviceAccountKey,
+    replacement: replacement(z.strictObject({ publicKey, privateKey: serviceAccountKey }), publicKey),
   }),
-  encryptionKey: secret('encryption key').refine(({ size }) => size === 32, 'must be 32 bytes'),
+  encryptionKey,
+  /** What else is to be known of it once it was ever replaced: until then it is the first one. */
+  encryption: z
+    .strictObject({ name: z.string().regex(/^key\d+$/), replacement: replacement(namedKey, namedKey) })
+    .optional(),
+  /** What was derived from the authority of etcd, kept when that one is replaced: bundles and tags outlive it. */
+  lasting: z
+    .strictObject({ bundles: secret('seed of the key of bundles'), tags: secret('key of tags') })
+    .optional(),
   hostKeys,
   secrets: namedSecrets,
 })

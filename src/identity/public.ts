@@ -1,33 +1,38 @@
-import { createHmac, hkdfSync } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { Secret } from '../pki/secret.ts'
+import { lastingKeys } from './lasting-keys.ts'
 import type { Identity } from './identity.ts'
+import { trustedAuthorities, trustedServiceAccountKeys } from './trusted.ts'
 
 /** What everybody may know of an identity: enough to plan with. */
 export interface PublicIdentity {
   readonly id: string
-  /** PEM. */
+  /** All certificates that are trusted, as PEM; the first one is of the key that signs. */
   readonly authorities: {
     readonly kubernetes: string
     readonly etcd: string
     readonly frontProxy: string
   }
-  /** PEM. */
-  readonly serviceAccountKey: string
+  /** The one of the key that signs, alone: some programs take no more. */
+  readonly kubernetesSigner: string
+  /** All that are trusted, as PEM. */
+  readonly serviceAccountKeys: string
   /** By the name of a secret file: a tag that changes when its content does. */
   readonly tags: ReadonlyMap<string, string>
 }
 
 export function publicIdentity(identity: Identity, files: ReadonlyMap<string, Secret>): PublicIdentity {
   const { authorities, serviceAccount } = identity
-  const key = tagKey(identity)
+  const key = lastingKeys(identity).tags.reveal()
   return {
     id: identity.id,
     authorities: {
-      kubernetes: authorities.kubernetes.certificate,
-      etcd: authorities.etcd.certificate,
-      frontProxy: authorities.frontProxy.certificate,
+      kubernetes: trustedAuthorities(authorities.kubernetes),
+      etcd: trustedAuthorities(authorities.etcd),
+      frontProxy: trustedAuthorities(authorities.frontProxy),
     },
-    serviceAccountKey: serviceAccount.publicKey,
+    kubernetesSigner: authorities.kubernetes.certificate,
+    serviceAccountKeys: trustedServiceAccountKeys(serviceAccount),
     tags: new Map([...files].map(([name, content]) => [name, tag(key, name, content)])),
   }
 }
@@ -36,9 +41,4 @@ export function publicIdentity(identity: Identity, files: ReadonlyMap<string, Se
 function tag(key: Uint8Array, name: string, content: Secret): string {
   const mac = createHmac('sha256', key).update(`${name}\n`).update(content.reveal())
   return mac.digest('hex').slice(0, 32)
-}
-
-function tagKey({ id, authorities }: Identity): Uint8Array {
-  const root = authorities.etcd.privateKey.reveal()
-  return new Uint8Array(hkdfSync('sha256', root, id, 'hyperkube tags of secret files', 32))
 }

@@ -10,7 +10,9 @@ import { inspectCertificate } from '../pki/inspect.ts'
 import { Secret } from '../pki/secret.ts'
 import { createIdentity, type Identity, identitySchema } from './identity.ts'
 import { makeSealingKey, parseKeyFile, passphraseKey } from './key.ts'
+import { advanced, keyNames, phaseOf } from './replace-key.ts'
 import { open, seal } from './seal.ts'
+import { encryptionKeys } from './trusted.ts'
 
 // To look at all that is hidden in an object loads it in halves, and would leave the next file without it.
 await import('node:tls')
@@ -180,6 +182,26 @@ test('what could not be read again is not written', async () => {
     code: 'IDENTITY_NOT_VALID',
     message: expect.stringContaining('secrets'),
   })
+})
+
+test('one of old in the middle of a replacement of every key opens, and goes on', async () => {
+  const file = async (path: string) => readFile(join(import.meta.dirname, 'testdata', path), 'utf8')
+  const opened = await open(await file('v1-replacing.sealed'), parseKeyFile(await file('v1.key')))
+  expect(keyNames.map((name) => phaseOf(opened, name))).toEqual([
+    'trust',
+    'switch',
+    'distrust',
+    'switch',
+    'trust',
+  ])
+  expect(opened.serviceAccount.replacement).toMatchObject({ since: '2026-11-15T12:00:00.000Z' })
+  const [current, next] = encryptionKeys(opened)
+  expect([current?.name, next?.name, current?.key.size]).toEqual(['key1', 'key2', 32])
+  const ended = await advanced(await advanced(opened, 'etcd', now), 'etcd', now)
+  expect(phaseOf(ended, 'etcd')).toBeUndefined()
+  expect(z.encode(identitySchema, await open(await seal(ended, key), key))).toEqual(
+    z.encode(identitySchema, ended),
+  )
 })
 
 /** Written by the first version of the format. They must open for as long as there are clusters. */

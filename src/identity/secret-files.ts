@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import { Secret } from '../pki/secret.ts'
 import type { Identity } from './identity.ts'
+import { encryptionKeys, type NamedKey } from './trusted.ts'
 
 /** Who one is to a registry of images. The password is the name of a secret. */
 export interface RegistryLogin {
@@ -17,13 +18,13 @@ export function secretFiles(
   identity: Identity,
   logins: readonly RegistryLogin[],
 ): ReadonlyMap<string, Secret> {
-  const { authorities, serviceAccount, encryptionKey } = identity
+  const { authorities, serviceAccount } = identity
   const fixed: Readonly<Record<string, Secret>> = {
     'service-account-key': serviceAccount.privateKey,
     'kubernetes-authority-key': authorities.kubernetes.privateKey,
     'etcd-authority-key': authorities.etcd.privateKey,
     'front-proxy-authority-key': authorities.frontProxy.privateKey,
-    'encryption-configuration': encryptionConfiguration(encryptionKey),
+    'encryption-configuration': encryptionConfiguration(encryptionKeys(identity)),
   }
   const registries = logins.flatMap(({ host, username, password }) => {
     const secret = Object.hasOwn(identity.secrets, password) ? identity.secrets[password] : undefined
@@ -39,7 +40,7 @@ export function registryLoginName(host: string): string {
 }
 
 /** Secrets and ConfigMaps are sealed from the first minute; what was written before can still be read. */
-function encryptionConfiguration(key: Secret): Secret {
+function encryptionConfiguration(keys: readonly NamedKey[]): Secret {
   const document = {
     apiVersion: 'apiserver.config.k8s.io/v1',
     kind: 'EncryptionConfiguration',
@@ -47,7 +48,14 @@ function encryptionConfiguration(key: Secret): Secret {
       {
         resources: ['secrets', 'configmaps'],
         providers: [
-          { secretbox: { keys: [{ name: 'key1', secret: Buffer.from(key.reveal()).toString('base64') }] } },
+          {
+            secretbox: {
+              keys: keys.map(({ name, key }) => ({
+                name,
+                secret: Buffer.from(key.reveal()).toString('base64'),
+              })),
+            },
+          },
           { identity: {} },
         ],
       },

@@ -22,6 +22,7 @@ const known: Readonly<Record<string, Readonly<Record<string, readonly [plural: s
   'apps/v1': {
     DaemonSet: ['daemonsets', 'namespace'],
     Deployment: ['deployments', 'namespace'],
+    ReplicaSet: ['replicasets', 'namespace'],
     StatefulSet: ['statefulsets', 'namespace'],
   },
   'certificates.k8s.io/v1': { CertificateSigningRequest: ['certificatesigningrequests', 'cluster'] },

@@ -10,19 +10,20 @@ import type { Session } from './session.ts'
 /** PEM by path, by name of host. */
 export type Certificates = ReadonlyMap<string, Readonly<Record<string, string>>>
 
-/** Keys are made on the hosts that use them, and only requests come here. */
+/** Keys are made on the hosts that use them, and only requests come here; with `renew` for all of their certificates. */
 export async function certify(
   identity: Identity,
   plans: readonly NodePlan[],
   sessions: ReadonlyMap<string, Session>,
   claim: Claim,
   now: Date,
+  renew = false,
 ): Promise<Certificates> {
   const signed = plans.map(async (plan) => {
     const session = sessions.get(plan.host)
     if (session === undefined) return [plan.host, {}] as const
     const { requests } = await session.ask(
-      { type: 'certificate-requests', claim, plan },
+      { type: 'certificate-requests', claim, plan, renew },
       'certificate-requests',
     )
     return [plan.host, await signFor(identity, plan, requests, now)] as const

@@ -1,4 +1,5 @@
 import type { Arch } from '../catalog/target.ts'
+import type { EtcdRestore } from '../contract/etcd-restore.ts'
 import { describe, hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { Host } from '../spec/host.ts'
 import type { Remote } from '../ssh/remote.ts'
@@ -26,6 +27,8 @@ export interface Crew {
   /** The releases of their agents. */
   readonly agents: ReadonlyMap<string, string>
   readonly missing: ReadonlyMap<string, HyperkubeError>
+  /** Restores of etcd that were begun on them and are not over. */
+  readonly restores: ReadonlyMap<string, EtcdRestore>
   close(): Promise<void>
 }
 
@@ -34,12 +37,14 @@ export async function gather(hosts: readonly Host[], options: CrewOptions): Prom
   const sessions = new Map<string, Session>()
   const agents = new Map<string, string>()
   const missing = new Map<string, HyperkubeError>()
+  const restores = new Map<string, EtcdRestore>()
   await Promise.all(
     hosts.map(async (host) => {
       try {
-        const { session, version } = await meet(host, options)
+        const { session, version, restore } = await meet(host, options)
         sessions.set(host.name, session)
         agents.set(host.name, version)
+        if (restore !== undefined) restores.set(host.name, restore)
         options.met?.(host.name)
       } catch (error) {
         options.signal.throwIfAborted()
@@ -51,6 +56,7 @@ export async function gather(hosts: readonly Host[], options: CrewOptions): Prom
     sessions: inOrder(hosts, sessions),
     agents: inOrder(hosts, agents),
     missing: inOrder(hosts, missing),
+    restores: inOrder(hosts, restores),
     async close() {
       await Promise.allSettled([...sessions.values()].map(async (session) => session.close()))
     },
@@ -69,6 +75,7 @@ function inOrder<T>(hosts: readonly Host[], found: ReadonlyMap<string, T>): Read
 interface Met {
   readonly session: Session
   readonly version: string
+  readonly restore: EtcdRestore | undefined
 }
 
 /** How often a way may be lost while an agent is brought on it. */
@@ -95,9 +102,9 @@ async function bringAgent(host: Host, options: CrewOptions): Promise<Met> {
       onProgress: byMegabyte((done, total) => tell({ type: 'progress', done, total, unit: 'MB' }, about)),
     })
     const session = new Session(host.name, remote, async (again) => connect(host, again), signal)
-    await greet(session, version)
+    const restore = await greet(session, version)
     if (onTrial) await keepAgent(remote, signal)
-    return { session, version }
+    return { session, version, restore }
   } catch (error) {
     await remote.close().catch(() => undefined)
     throw error
@@ -105,7 +112,7 @@ async function bringAgent(host: Host, options: CrewOptions): Promise<Met> {
 }
 
 /** The very agent that was put there must answer: after a while it would be the former one again. */
-async function greet(session: Session, version: string): Promise<void> {
+async function greet(session: Session, version: string): Promise<EtcdRestore | undefined> {
   const { host } = session
   const hint = 'on the host: journalctl -u hyperkube-agent'
   const answered = await session.ask({ type: 'hello' }, 'hello').catch((cause: unknown) => {
@@ -113,7 +120,7 @@ async function greet(session: Session, version: string): Promise<void> {
     const message = `its agent ${version} does not answer; if it had another one before, it goes back to that`
     throw new HyperkubeError('AGENT_NOT_STARTED', message, { host, hint, cause })
   })
-  if (answered.version === version) return
+  if (answered.version === version) return answered.restore
   const message = `its new agent ${version} did not answer, and it went back to ${answered.version}`
   throw new HyperkubeError('AGENT_WENT_BACK', message, { host, hint })
 }

@@ -55,7 +55,7 @@ export async function execute(
 
 function turnsOf(
   wish: Wish,
-  { plans, ops, steps, inside, addons }: Proposal,
+  { plans, ops, steps, inside, addons, renew }: Proposal,
   sessions: ReadonlyMap<string, Session>,
   options: ExecuteOptions & { readonly ahead: Ahead },
 ): Turn[] {
@@ -81,7 +81,7 @@ function turnsOf(
   const answering = steps.findLastIndex(beginsEarly) + 1
   const hosts = touched.map(({ host }) => host)
   const sign = turn('certificates', `certificates for ${list(hosts)}`, hosts, async () => {
-    certificates = await certify(wish.identity, touched, sessions, claim, now())
+    certificates = await certify(wish.identity, touched, sessions, claim, now(), renew)
   })
   const receivers = bundle === undefined ? [] : hostsToDeliver(plans, ops).map(({ host }) => host)
   const bring = turn('deliver', `files for ${list(receivers)}, out of the bundle`, receivers, async () => {

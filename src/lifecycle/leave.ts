@@ -35,9 +35,15 @@ export async function leave(step: LeaveStep, scene: LeaveScene): Promise<void> {
   if (live.node) await membership.removeNode(host)
 }
 
+/** All but etcd: the others still count on its member. */
+const components = [
+  ...['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'],
+  ...['apiserver-proxy', 'containerd', 'kubelet', 'kube-proxy', 'flanneld'],
+]
+
 /** Without its member of etcd an API server could answer nobody. */
 async function stopServing(session: Session, claim: Claim, tell: Tell): Promise<void> {
   const run = randomUUID()
-  await session.ask({ type: 'stop-services', claim, run, from: 'api' }, 'running')
+  await session.ask({ type: 'stop-services', claim, run, components }, 'running')
   await followRun(session, run, tell)
 }

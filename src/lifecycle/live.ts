@@ -21,6 +21,8 @@ export interface Seen {
   /** Of all hosts, also of those that have no plan because they do not answer. */
   readonly places: readonly Place[]
   readonly members: readonly KnownMember[]
+  /** Hosts whose etcd was given its data, and has never run with it. */
+  readonly restored?: readonly string[]
   /** Names of nodes that the API knows; none when it does not answer. */
   readonly nodes: readonly string[]
   /** Hosts of the cluster that the file does not name any more. */
@@ -32,7 +34,7 @@ export interface Seen {
  * one of them, and one that is there may have been taken out. Of the rest the services that hosts have say it; of a host
  * that does not answer, its node: a kubelet comes last, when everything else is there.
  */
-export function liveOf({ plans, ops, places, members, nodes, leavers }: Seen): Live {
+export function liveOf({ plans, ops, places, members, restored = [], nodes, leavers }: Seen): Live {
   const planned = new Set(plans.map(({ host }) => host))
   const absent = places.filter(({ host }) => !planned.has(host))
   const known = new Set(nodes)
@@ -42,7 +44,7 @@ export function liveOf({ plans, ops, places, members, nodes, leavers }: Seen): L
   const voters = members.filter(({ learner }) => !learner)
   return {
     etcd: namesOf([...plans, ...absent, ...leavers].filter(({ address }) => voters.some(isAt(address)))),
-    etcdThere: having('etcd.service'),
+    etcdThere: [...new Set([...having('etcd.service'), ...restored])],
     controlPlanes: [...having('kube-apiserver.service'), ...namesOf(registered.filter(({ api }) => api))],
     nodes: [...having('kubelet.service'), ...namesOf(registered)],
   }

@@ -89,8 +89,11 @@ function usualAnswer(ask: AgentRequest['ask'], { facts, ops = [] }: Scripted): A
   switch (ask.type) {
     case 'apply':
     case 'stop-services':
+    case 'place-etcd':
     case 'reset':
       return { type: 'running', run: ask.run }
+    case 'certificates':
+      return { type: 'certificates', certificates: [] }
     case 'certificate-requests':
       return { type: 'certificate-requests', requests: {} }
     case 'hello':
@@ -99,6 +102,8 @@ function usualAnswer(ask: AgentRequest['ask'], { facts, ops = [] }: Scripted): A
       return { type: 'claimed', claim: ask.claim }
     case 'release':
       return { type: 'released' }
+    case 'end-restore':
+      return { type: 'restore-ended' }
     case 'diff':
       return { type: 'diff', ops: [...ops], findings: [] }
     case 'former-plan':

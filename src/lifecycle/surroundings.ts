@@ -3,6 +3,7 @@ import { remove } from '../addons/remove.ts'
 import { EtcdClient } from '../etcd/client.ts'
 import { isEtcdError } from '../etcd/etcd-error.ts'
 import type { Identity } from '../identity/identity.ts'
+import { trustedAuthorities } from '../identity/trusted.ts'
 import { baseObjects } from '../kube/base-objects.ts'
 import { KubeClient } from '../kube/client.ts'
 import { list } from '../kube/read.ts'
@@ -57,7 +58,7 @@ export async function surroundings(
 
   const etcd = new EtcdClient({
     endpoints: places.filter(({ etcd: isMember }) => isMember).map(({ host }) => etcdUrl(host)),
-    authority: identity.authorities.etcd.certificate,
+    authority: trustedAuthorities(identity.authorities.etcd),
     credentials: {
       certificate: credentials.etcd.certificate,
       privateKey: credentials.etcd.privateKey.revealText(),
@@ -68,7 +69,7 @@ export async function surroundings(
   const servers = places.filter(({ api: isServer }) => isServer).map(({ host }) => apiUrl(host))
   const api = new KubeClient({
     servers,
-    authority: identity.authorities.kubernetes.certificate,
+    authority: trustedAuthorities(identity.authorities.kubernetes),
     credentials: {
       certificate: credentials.kubernetes.certificate,
       privateKey: credentials.kubernetes.privateKey.revealText(),

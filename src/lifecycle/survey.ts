@@ -54,6 +54,8 @@ export interface Proposal {
   /** What is to be changed in a cluster that runs, beside its hosts. */
   readonly inside: readonly InsideChange[]
   readonly addons: AddonProposal
+  /** Whether all certificates of hosts that are changed get new keys. */
+  readonly renew?: boolean
 }
 
 /** A proposal to do nothing. */
@@ -110,6 +112,10 @@ export interface SurveyOptions {
   readonly limit?: ReadonlySet<string> | undefined
   /** Whether to ask what is in files that would change. */
   readonly texts?: boolean
+  /** Whether all certificates shall be renewed, also those that are good for long. */
+  readonly renew?: boolean
+  /** Hosts whose etcd was given its data, and has never run with it. */
+  readonly restored?: readonly string[]
   /** Goes to hosts that have to leave, and says which of them answer. */
   readonly meet: (leavers: readonly Leaver[]) => Promise<ReadonlySet<string>>
 }
@@ -121,7 +127,7 @@ export async function survey(
   wish: Wish,
   sessions: ReadonlyMap<string, Session>,
   look: (plans: readonly NodePlan[]) => Promise<Observer & Disposable>,
-  { ignored, limit, texts = false, meet }: SurveyOptions,
+  { ignored, limit, texts = false, renew = false, restored = [], meet }: SurveyOptions,
 ): Promise<Proposal> {
   const facts = await factsOf(sessions)
   const { plans, findings } = planFrom(wish, facts, ignored)
@@ -129,7 +135,7 @@ export async function survey(
   const addonWish = limit === undefined ? addonsOf(wish, facts) : undefined
   using around = await look(plans)
   const [found, members, seen] = await Promise.all([
-    diffsOf(plans, sessions, texts),
+    diffsOf(plans, sessions, { texts, renew }),
     around.members(),
     around.inside(addonWish),
   ])
@@ -154,6 +160,7 @@ export async function survey(
       ops: new Map([...found].map(([host, { ops: own }]) => [host, own])),
       places: placesIn(cluster),
       members,
+      restored,
       nodes: nodes.map(({ metadata }) => metadata.name),
       leavers,
     }),
@@ -185,6 +192,7 @@ export async function survey(
     leavers,
     inside,
     addons: failed ? noAddons : addons,
+    renew,
   }
 }
 
@@ -235,13 +243,15 @@ export async function factsOf(sessions: ReadonlyMap<string, Session>): Promise<R
 async function diffsOf(
   plans: readonly NodePlan[],
   sessions: ReadonlyMap<string, Session>,
-  texts: boolean,
+  asked: { readonly texts: boolean; readonly renew: boolean },
 ): Promise<ReadonlyMap<string, HostDiff>> {
   const all = await settleAll(
     plans.flatMap((plan) => {
       const session = sessions.get(plan.host)
       if (session === undefined) return []
-      return [(async () => [plan.host, await session.ask({ type: 'diff', plan, texts }, 'diff')] as const)()]
+      return [
+        (async () => [plan.host, await session.ask({ type: 'diff', plan, ...asked }, 'diff')] as const)(),
+      ]
     }),
   )
   return new Map(all)

@@ -33,6 +33,11 @@ export function renewalDue({ notBefore, notAfter }: Validity, now: Date): boolea
   return left * 3 <= notAfter.getTime() - notBefore.getTime()
 }
 
+/** From when on it is due. */
+export function renewalTime({ notBefore, notAfter }: Validity): Date {
+  return new Date(notAfter.getTime() - (notAfter.getTime() - notBefore.getTime()) / 3)
+}
+
 function wholeSecond(time: number): Date {
   return new Date(Math.floor(time / 1000) * 1000)
 }

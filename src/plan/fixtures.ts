@@ -84,7 +84,8 @@ export const identity: PublicIdentity = {
     etcd: '-----BEGIN CERTIFICATE-----\netcd\n-----END CERTIFICATE-----\n',
     frontProxy: '-----BEGIN CERTIFICATE-----\nfront-proxy\n-----END CERTIFICATE-----\n',
   },
-  serviceAccountKey: '-----BEGIN PUBLIC KEY-----\nservice-account\n-----END PUBLIC KEY-----\n',
+  kubernetesSigner: '-----BEGIN CERTIFICATE-----\nkubernetes\n-----END CERTIFICATE-----\n',
+  serviceAccountKeys: '-----BEGIN PUBLIC KEY-----\nservice-account\n-----END PUBLIC KEY-----\n',
   tags: new Map(
     [
       'service-account-key',

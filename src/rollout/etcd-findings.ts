@@ -20,7 +20,7 @@ function birthFindings(scene: Scene): Finding[] {
   if (!birth.controlPlanes || !birth.nodes) {
     const message =
       'the cluster has hosts, but no member of its etcd is known; a new etcd would know nothing of it'
-    return [refused(message, 'hyperkube etcd restore')]
+    return [refused(message, 'hyperkube etcd snapshot restore')]
   }
   return hosts
     .filter(({ member, answers }) => member && !answers)
@@ -39,7 +39,7 @@ function liveFindings(scene: Scene): Finding[] {
   const silent = `${list(votersAway)} ${votersAway.length === 1 ? 'does' : 'do'} not answer`
   if (well < needed) {
     const message = `etcd has no quorum: ${silent}, and ${needed} of ${voters.length} members are needed`
-    return [refused(message, 'bring them back, or: hyperkube etcd restore')]
+    return [refused(message, 'bring them back; if they are lost for good: hyperkube etcd recover')]
   }
   const joining = namesOf(joiningMembers(scene))
   if (joining.length > 0) {

@@ -19,3 +19,11 @@ export function foreign(why: string, cause?: unknown): HyperkubeError {
     ...(cause === undefined ? {} : { cause }),
   })
 }
+
+export function notRestored(cause: unknown): HyperkubeError {
+  return new HyperkubeError('SNAPSHOT_NOT_RESTORED', 'etcd cannot be restored from the snapshot', {
+    component: 'etcd',
+    hint: 'take another one: hyperkube etcd snapshot list',
+    cause,
+  })
+}

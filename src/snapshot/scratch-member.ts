@@ -5,9 +5,10 @@ import { allKeys } from '../etcd/all-keys.ts'
 import { countAnswer } from '../etcd/answers.ts'
 import type { KeyCount } from '../etcd/member.ts'
 import { run } from '../kit/command.ts'
-import { describe, HyperkubeError } from '../kit/errors.ts'
+import { describe } from '../kit/errors.ts'
 import { until } from '../kit/until.ts'
 import { askSocket } from './ask-socket.ts'
+import { notRestored } from './errors.ts'
 
 /** Where etcd's own programs are. */
 export interface EtcdPrograms {
@@ -45,7 +46,7 @@ export async function startScratch(
     { cwd: directory, env: {}, signal },
   ).catch((error: unknown) => {
     signal.throwIfAborted()
-    throw refused(error)
+    throw notRestored(error)
   })
   const child = spawn(programs.etcd, flags, { cwd: directory, env: {}, stdio: ['ignore', 'ignore', 'pipe'] })
   const ended = endOf(child)
@@ -71,7 +72,7 @@ export async function startScratch(
       }),
       ended.then((words) => {
         gaveUp.abort()
-        throw refused(new Error(words))
+        throw notRestored(new Error(words))
       }),
     ])
   } catch (error) {
@@ -83,7 +84,7 @@ export async function startScratch(
     async count(revision) {
       const body = JSON.stringify(allKeys(revision))
       const { status, text } = await askSocket(socket, 'POST', '/v3/kv/range', body, signal)
-      if (status !== 200) throw refused(new Error(text.slice(0, 500)))
+      if (status !== 200) throw notRestored(new Error(text.slice(0, 500)))
       return countAnswer.parse(JSON.parse(text))
     },
     [Symbol.asyncDispose]: close,
@@ -120,12 +121,4 @@ async function endOf(child: ChildProcess): Promise<string> {
     return describe(error)
   }
   return words
-}
-
-function refused(cause: unknown): HyperkubeError {
-  return new HyperkubeError('SNAPSHOT_NOT_RESTORED', 'etcd cannot be restored from the snapshot', {
-    component: 'etcd',
-    hint: 'take another one: hyperkube etcd snapshot list',
-    cause,
-  })
 }

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { KeyCount } from '../etcd/member.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { writeNew } from './file-bytes.ts'
-import type { SnapshotManifest } from './manifest.ts'
-import { openSnapshot, type Trust } from './open.ts'
+import { databaseFile } from './manifest.ts'
+import { type OpenSnapshot, openSnapshot, type Trust } from './open.ts'
 import { type EtcdPrograms, startScratch } from './scratch-member.ts'
 
 export interface VerifyWorld {
@@ -15,10 +15,25 @@ export interface VerifyWorld {
   readonly signal: AbortSignal
 }
 
-export interface Verified {
-  readonly manifest: SnapshotManifest
+export interface Verified extends TakenOut {
   /** What the restored member has. */
   readonly found: KeyCount
+}
+
+export interface TakenOut extends Pick<OpenSnapshot, 'manifest' | 'small'> {
+  /** Where the database is. */
+  readonly file: string
+}
+
+/** Puts the database of a snapshot into a directory, and makes sure that the snapshot is whole and whose it is. */
+export async function takeOut(
+  bytes: AsyncIterable<Uint8Array>,
+  { trust, directory, signal }: Omit<VerifyWorld, 'programs'>,
+): Promise<TakenOut> {
+  const { manifest, small, database } = await openSnapshot(bytes, trust)
+  const file = join(directory, databaseFile)
+  await writeNew(file, untilAborted(database, signal))
+  return { manifest, small, file }
 }
 
 /** Makes sure that a snapshot is good: by what it says of itself, and by an etcd that is made from it. */
@@ -26,14 +41,12 @@ export async function verifySnapshot(
   bytes: AsyncIterable<Uint8Array>,
   { trust, programs, directory, signal }: VerifyWorld,
 ): Promise<Verified> {
-  const { manifest, small, database } = await openSnapshot(bytes, trust)
-  const file = join(directory, 'etcd.db')
-  await writeNew(file, untilAborted(database, signal))
+  const { manifest, small, file } = await takeOut(bytes, { trust, directory, signal })
   const own = await programs(small['cluster.lock'].toString('utf8'))
   await using member = await startScratch(own, file, directory, signal)
   const found = await member.count()
   const then = found.revision < manifest.revision ? undefined : await member.count(manifest.revision)
-  if (then?.keys === manifest.keys) return { manifest, found }
+  if (then?.keys === manifest.keys) return { manifest, small, file, found }
   const has =
     then === undefined
       ? `ends with revision ${found.revision}`

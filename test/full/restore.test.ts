@@ -1,3 +1,22 @@
+import { afterAll, beforeAll, describe } from 'vitest'
+import type { Lab } from '../../lab/hosts/lab.ts'
+import { freshLab } from '../support/lab.ts'
 import { restoreSuite } from '../support/restore-suite.ts'
+import { type UpCluster, upCluster } from '../support/up-cluster.ts'
 
-restoreSuite({ name: 'restore-full', shape: '3+1', kubernetes: 'v1.37.1', keys: 100_000 })
+describe('hyperkube etcd snapshot restore, 100,000 keys', () => {
+  let lab: Lab
+  let cluster: UpCluster
+  beforeAll(async () => {
+    lab = await freshLab('restore')
+    cluster = await upCluster(lab, '3+1', '1.37.1')
+  }, 900_000)
+  afterAll(async () => {
+    try {
+      await cluster.close()
+    } finally {
+      await lab.down()
+    }
+  })
+  restoreSuite(() => cluster, { keys: 100_000, cut: true })
+})

@@ -80,6 +80,8 @@ export function keysSuite(clusterNow: () => UpCluster): void {
       return certificates.find(({ file }) => file === `${directory}/client.crt`)?.state
     }
     await until('it to expire', async () => (await stateOf()) === 'expired', { within: 120_000, every: 2000 })
+    // A connection that is open is not asked again.
+    await worker.script('systemctl restart kubelet')
     await until('the node to be missed', async () => !(await areReady(clusterNow(), worker.name)), {
       within: 180_000,
       every: 1000,

@@ -1,27 +1,22 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { probePods, probeWorkload } from '../../lab/bench/workload.ts'
 import { testImage } from '../../lab/cluster/artifacts.ts'
 import { ApiError } from '../../lab/cluster/kube-api.ts'
-import type { KubernetesVersion } from '../../lab/engine/parts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
-import type { Lab } from '../../lab/hosts/lab.ts'
 import { run } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 import { until } from '../../src/kit/until.ts'
-import { freshLab } from './lab.ts'
 import { nodesReady } from './membership.ts'
-import { type UpCluster, upCluster } from './up-cluster.ts'
+import type { UpCluster } from './up-cluster.ts'
 
 export interface RestoreSuiteOptions {
-  /** Of the lab. */
-  readonly name: string
-  readonly shape: string
-  readonly kubernetes: KubernetesVersion
   /** How many keys are written beside those of Kubernetes. */
   readonly keys: number
+  /** Whether a restore is also cut in its midst. */
+  readonly cut?: boolean
 }
 
 const never = new AbortController().signal
@@ -32,47 +27,22 @@ const etcdctl =
   'cd /etc/hyperkube/etcd; export ETCDCTL_CACERT=ca.crt ETCDCTL_CERT=client.crt ETCDCTL_KEY=client.key; etcdctl=$(echo /opt/hyperkube/etcd-*/etcdctl)'
 
 /** A cluster that loses all that it knows, and comes back from one file. */
-export function restoreSuite(options: RestoreSuiteOptions): void {
-  describe(`hyperkube etcd snapshot restore, ${options.shape}, ${options.keys} keys`, () => {
-    suite(options)
-  })
-}
-
-function suite({ name: labName, shape, kubernetes, keys }: RestoreSuiteOptions): void {
-  let lab: Lab
-  let cluster: UpCluster
-  let members: readonly Host[]
+export function restoreSuite(clusterNow: () => UpCluster, { keys, cut = false }: RestoreSuiteOptions): void {
   let before: ReadonlyMap<string, string>
   let taken: z.infer<typeof saved>
-
-  beforeAll(async () => {
-    lab = await freshLab(labName)
-    cluster = await upCluster(lab, shape, kubernetes.slice(1))
-    members = cluster.hosts.filter(({ name }) => name.startsWith('cp'))
-    await probeWorkload(cluster.api, never)
-    await podsRun(cluster.hosts.length)
-  }, 900_000)
-  afterAll(async () => {
-    try {
-      await cluster.close()
-    } finally {
-      await lab.down()
-    }
-  })
-
+  const members = (): Host[] => clusterNow().hosts.filter(({ name }) => name.startsWith('cp'))
   const restore = async (code: number, ...words: readonly string[]) =>
-    cluster.operator.must(code, 'etcd', 'snapshot', 'restore', ...words, '--yes')
-  const snapshotFile = (): string => join(cluster.directory, 'snapshots', taken.name)
+    clusterNow().operator.must(code, 'etcd', 'snapshot', 'restore', ...words, '--yes')
+  const snapshotFile = (): string => join(clusterNow().directory, 'snapshots', taken.name)
   const first = (): Host => {
-    const [host] = members
+    const [host] = members()
     if (host === undefined) throw new Error('there is no member')
     return host
   }
 
   async function podsRun(amount: number): Promise<void> {
-    await until('the pods to run', async () => (await probePods(cluster.api)).length === amount, {
-      within: 180_000,
-    })
+    const { api } = clusterNow()
+    await until('the pods to run', async () => (await probePods(api)).length === amount, { within: 180_000 })
   }
 
   /** How many of the keys there are, and the revision. */
@@ -84,7 +54,7 @@ function suite({ name: labName, shape, kubernetes, keys }: RestoreSuiteOptions):
 
   /** By uid, with the containers of each. */
   async function pods(): Promise<ReadonlyMap<string, string>> {
-    const { items } = await cluster.api.get<PodList>('/api/v1/namespaces/default/pods')
+    const { items } = await clusterNow().api.get<PodList>('/api/v1/namespaces/default/pods')
     return new Map(
       items.map(({ metadata, status }) => [
         metadata.uid,
@@ -95,14 +65,17 @@ function suite({ name: labName, shape, kubernetes, keys }: RestoreSuiteOptions):
 
   async function etcdStarts(): Promise<string[]> {
     return settleAll(
-      members.map(
+      members().map(
         async (host) =>
           (await host.script('systemctl show -p ExecMainStartTimestampMonotonic --value etcd')).stdout,
       ),
     )
   }
 
-  test('a snapshot has every key, and verify counts them', async () => {
+  test('a snapshot has every key, and verify counts them', { timeout: 900_000 }, async () => {
+    const cluster = clusterNow()
+    await probeWorkload(cluster.api, never)
+    await podsRun(cluster.hosts.length)
     await first().script(`${etcdctl}
 pad=$(printf '%0200d' 0)
 for from in $(seq 1 100 ${keys}); do
@@ -118,64 +91,79 @@ done`)
     process.stderr.write(`verified: ${found.keys} keys in ${found.seconds.toFixed(1)} s\n`)
   })
 
-  test('one that was changed, cut, or is of another cluster is refused before anything stops', async () => {
-    const running = await etcdStarts()
-    const whole = await readFile(snapshotFile())
-    const bytes = Buffer.from(whole)
-    bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1)
-    const file = join(cluster.directory, 'changed.snapshot')
-    await writeFile(file, bytes)
-    expect((await restore(1, file)).stderr).toContain('SNAPSHOT_CORRUPT')
-    await writeFile(file, whole.subarray(0, -2000))
-    expect((await restore(1, file)).stderr).toContain('SNAPSHOT_TRUNCATED')
-    await rm(file)
-    const identity = ['cluster.identity', 'hyperkube/keys/lab.key'].map((path) =>
-      join(cluster.directory, path),
-    )
-    for (const path of identity) await rename(path, `${path}.kept`)
-    try {
-      await cluster.operator.must(0, 'init')
-      expect((await restore(1, taken.name)).stderr).toContain('SNAPSHOT_FOREIGN')
-    } finally {
-      for (const path of identity) await rename(`${path}.kept`, path)
-    }
-    expect(await etcdStarts()).toEqual(running)
-  })
+  test(
+    'one that was changed, cut, or is of another cluster is refused before anything stops',
+    { timeout: 300_000 },
+    async () => {
+      const cluster = clusterNow()
+      const running = await etcdStarts()
+      const whole = await readFile(snapshotFile())
+      const bytes = Buffer.from(whole)
+      bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1)
+      const file = join(cluster.directory, 'changed.snapshot')
+      await writeFile(file, bytes)
+      expect((await restore(1, file)).stderr).toContain('SNAPSHOT_CORRUPT')
+      await writeFile(file, whole.subarray(0, -2000))
+      expect((await restore(1, file)).stderr).toContain('SNAPSHOT_TRUNCATED')
+      await rm(file)
+      const identity = ['cluster.identity', 'hyperkube/keys/lab.key'].map((path) =>
+        join(cluster.directory, path),
+      )
+      for (const path of identity) await rename(path, `${path}.kept`)
+      try {
+        await cluster.operator.must(0, 'init')
+        expect((await restore(1, taken.name)).stderr).toContain('SNAPSHOT_FOREIGN')
+      } finally {
+        for (const path of identity) await rename(`${path}.kept`, path)
+      }
+      expect(await etcdStarts()).toEqual(running)
+    },
+  )
 
-  test('all members lose their data, and the cluster is back with all of it, and its pods', async () => {
-    await cluster.api.create('/api/v1/namespaces/default/configmaps', word('later'))
-    const { revision } = await count()
-    await settleAll(members.map(async (host) => host.script('systemctl stop etcd; rm -r /var/lib/etcd/data')))
-    const began = performance.now()
-    await restore(0, taken.name)
-    const took = (performance.now() - began) / 1000
-    const bare = await bareRestore(first(), snapshotFile())
-    process.stderr.write(
-      `restored in ${took.toFixed(1)} s; etcdutl alone takes ${bare.toFixed(1)} s for one member\n`,
-    )
-    const now = await count()
-    expect(now.count).toBe(keys)
-    expect(now.revision).toBeGreaterThan(revision + 999_000_000)
-    expect(await nodesReady(cluster.api)).toEqual(cluster.hosts.map(({ name }) => name))
-    await podsRun(cluster.hosts.length)
-    // The same pods, and not one container of them was started anew.
-    expect(await pods()).toEqual(before)
-    const lost = cluster.api.get('/api/v1/namespaces/default/configmaps/later')
-    await expect(lost).rejects.toSatisfy((error) => error instanceof ApiError && error.status === 404)
-    await cluster.api.create('/apis/apps/v1/namespaces/default/deployments', afterwards)
-    await until('a new pod to run', async () => (await pods()).size === before.size + 1, { within: 120_000 })
-    expect((await cluster.operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
-  })
+  test(
+    'all members lose their data, and the cluster is back with all of it',
+    { timeout: 900_000 },
+    async () => {
+      const cluster = clusterNow()
+      await cluster.api.create('/api/v1/namespaces/default/configmaps', word('later'))
+      const { revision } = await count()
+      await settleAll(
+        members().map(async (host) => host.script('systemctl stop etcd; rm -r /var/lib/etcd/data')),
+      )
+      const began = performance.now()
+      await restore(0, taken.name)
+      const took = (performance.now() - began) / 1000
+      const bare = await bareRestore(first(), snapshotFile())
+      process.stderr.write(
+        `restored in ${took.toFixed(1)} s; etcdutl alone takes ${bare.toFixed(1)} s for one member\n`,
+      )
+      const now = await count()
+      expect(now.count).toBe(keys)
+      expect(now.revision).toBeGreaterThan(revision + 999_000_000)
+      expect(await nodesReady(cluster.api)).toEqual(cluster.hosts.map(({ name }) => name))
+      await podsRun(cluster.hosts.length)
+      // The same pods, and not one container of them was started anew.
+      expect(await pods()).toEqual(before)
+      const lost = cluster.api.get('/api/v1/namespaces/default/configmaps/later')
+      await expect(lost).rejects.toSatisfy((error) => error instanceof ApiError && error.status === 404)
+      await cluster.api.create('/apis/apps/v1/namespaces/default/deployments', afterwards)
+      await until('a new pod to run', async () => (await pods()).size === before.size + 1, {
+        within: 120_000,
+      })
+      expect((await cluster.operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
+    },
+  )
 
-  test('a restore that is cut is told of, and the same command goes on', async () => {
-    const cut = cluster.operator.begin('etcd', 'snapshot', 'restore', taken.name, '--yes', '--no-verify')
+  test.runIf(cut)('a restore that is cut is told of, and the same command goes on', async () => {
+    const cluster = clusterNow()
+    const begun = cluster.operator.begin('etcd', 'snapshot', 'restore', taken.name, '--yes', '--no-verify')
     await until(
       'a member to get its data',
       async () => (await first().exec(['test', '-e', marker], { allowFailure: true })).code === 0,
       { within: 300_000, every: 5 },
     )
-    cut.kill('SIGKILL')
-    await cut.ended
+    begun.kill('SIGKILL')
+    await begun.ended
     expect((await cluster.operator.must(1, 'up', '--yes')).stderr).toContain('ETCD_RESTORE_UNFINISHED')
     expect((await cluster.operator.must(1, 'plan')).stderr).toContain('ETCD_RESTORE_UNFINISHED')
     await restore(0, taken.name)

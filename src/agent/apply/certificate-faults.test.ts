@@ -4,7 +4,7 @@ import { makeAuthority } from '../../pki/authority.ts'
 import { day } from '../../pki/lifetime.ts'
 import { makeRequest } from '../../pki/request.ts'
 import { signRequest } from '../../pki/sign.ts'
-import { certificateFaults, type CertificateWish } from './certificate-faults.ts'
+import { certificateFaults, type CertificatePair, type CertificateWish } from './certificate-faults.ts'
 
 const now = new Date('2027-01-01T00:00:00Z')
 const authority = await makeAuthority('etcd', 3650 * day, now)
@@ -18,6 +18,10 @@ const wish: CertificateWish = {
   lifetime: 365 * day,
 }
 
+function texts(pair: CertificatePair, authorities: readonly X509Certificate[], at = now): string[] {
+  return certificateFaults(pair, wish, authorities, at).map(({ text }) => text)
+}
+
 /** What is wrong with one that was made for another wish. */
 async function faults(
   changes: Partial<CertificateWish>,
@@ -27,7 +31,7 @@ async function faults(
   const { subject, names, usages, lifetime } = { ...wish, ...changes }
   const { request, privateKey } = await makeRequest('key', subject, names)
   const certificate = await signRequest(by, request, { subject, names, usages, lifetime }, now)
-  return certificateFaults({ certificate, privateKey: privateKey.revealText() }, wish, [trusted], at)
+  return texts({ certificate, privateKey: privateKey.revealText() }, [trusted], at)
 }
 
 test('one that says all that is wished, in whatever order and spelling', async () => {
@@ -60,12 +64,26 @@ test('one may end with its authority', async () => {
   const { request, privateKey } = await makeRequest('key', subject, names)
   const certificate = await signRequest(brief, request, { subject, names, usages, lifetime }, now)
   const pair = { certificate, privateKey: privateKey.revealText() }
-  expect(certificateFaults(pair, wish, [new X509Certificate(brief.certificate)], now)).toEqual([])
+  expect(texts(pair, [new X509Certificate(brief.certificate)])).toEqual([])
 })
 
 test('one of another authority, where anybody asks', async () => {
   const other = await makeAuthority('etcd', 3650 * day, now)
   expect(await faults({}, now, other)).toContain('the authority etcd has not signed it')
+})
+
+test('one of an authority that is being replaced is due, and nothing is wrong with it', async () => {
+  const next = await makeAuthority('etcd', 3650 * day, now)
+  const nextTrusted = new X509Certificate(next.certificate)
+  const { subject, names, usages, lifetime } = wish
+  const { request, privateKey } = await makeRequest('key', subject, names)
+  const certificate = await signRequest(authority, request, { subject, names, usages, lifetime }, now)
+  const pair = { certificate, privateKey: privateKey.revealText() }
+  expect(certificateFaults(pair, wish, [trusted, nextTrusted], now)).toEqual([])
+  expect(certificateFaults(pair, wish, [nextTrusted, trusted], now)).toEqual([
+    { text: expect.stringContaining('is being replaced'), due: true },
+  ])
+  expect(certificateFaults(pair, wish, [nextTrusted], now)).toMatchObject([{ due: false }])
 })
 
 test('one that is due, over, or not yet', async () => {
@@ -77,7 +95,5 @@ test('one that is due, over, or not yet', async () => {
 })
 
 test('what is none at all', () => {
-  expect(certificateFaults({ certificate: 'x', privateKey: 'y' }, wish, [trusted], now)).toEqual([
-    'it is no certificate',
-  ])
+  expect(texts({ certificate: 'x', privateKey: 'y' }, [trusted])).toEqual(['it is no certificate'])
 })

@@ -15,30 +15,48 @@ export interface CertificatePair {
   readonly privateKey: string
 }
 
+/** Why a certificate is not the one that is wished for. */
+export interface CertificateFault {
+  readonly text: string
+  /** Whether it is as it was left, and only its time has come. */
+  readonly due: boolean
+}
+
 /** A certificate is good from shortly before it was made. */
 const slack = 10 * 60_000
 
 /**
- * Why a certificate is not the one that is wished for, in words; none when it is. Without authorities nobody asks who
- * signed it.
+ * Why a certificate is not the one that is wished for; none when it is. Of several authorities the first one signs now,
+ * and what another one has signed is due. Without authorities nobody asks who signed it.
  */
 export function certificateFaults(
   { certificate, privateKey }: CertificatePair,
   wish: CertificateWish,
   authorities: readonly X509Certificate[] | undefined,
   now: Date,
-): readonly string[] {
+): readonly CertificateFault[] {
   const read = facts(certificate)
-  if (read === undefined) return ['it is no certificate']
+  if (read === undefined) return [wrong('it is no certificate')]
   const parsed = new X509Certificate(certificate)
   const signers = authorities?.filter((authority) => isSignedBy(parsed, authority))
   return [
-    ...(fits(parsed, privateKey) ? [] : ['it does not fit its key']),
-    ...(signers?.length === 0 ? [`the authority ${wish.authority} has not signed it`] : []),
-    ...wishFaults(read, wish),
-    ...lifetimeFaults(read, wish, signers),
-    ...timeFaults(read, now),
+    ...(fits(parsed, privateKey) ? [] : [wrong('it does not fit its key')]),
+    ...(signers?.length === 0 ? [wrong(`the authority ${wish.authority} has not signed it`)] : []),
+    ...wishFaults(read, wish).map(wrong),
+    ...lifetimeFaults(read, wish, signers).map(wrong),
+    ...(signers?.[0] === undefined || signers[0] === authorities?.[0]
+      ? []
+      : [due(`it was signed with a key of the authority ${wish.authority} that is being replaced`)]),
+    ...timeFaults(read, now).map(due),
   ]
+}
+
+function wrong(text: string): CertificateFault {
+  return { text, due: false }
+}
+
+function due(text: string): CertificateFault {
+  return { text, due: true }
 }
 
 function facts(certificate: string): CertificateFacts | undefined {

@@ -2,20 +2,27 @@ import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { makeRequest } from '../../pki/request.ts'
 import type { LinuxHost } from '../host/host.ts'
+import { authoritiesOf } from './authorities.ts'
+import { certificateFaults } from './certificate-faults.ts'
 import { ledgerFor } from './diff-host.ts'
 import { pairFault } from './installed-pair.ts'
-import { readPending, writePending } from './pending.ts'
+import { dropPending, type Pending, readPending, writePending } from './pending.ts'
+import { waitingPair } from './waiting-pair.ts'
 
 /**
- * A request, as PEM, for each certificate of a plan that is missing, due or not as wished, by the path of its file. A
- * key that waits for its certificate already is asked for again, not made anew.
+ * A request, as PEM, for each certificate of a plan that is missing, due or not as wished, by the path of its file; with
+ * `renew` for all of them. A key that waits for its certificate already is asked for again, not made anew.
  */
-export async function certificateRequests(host: LinuxHost, plan: NodePlan): Promise<Record<string, string>> {
+export async function certificateRequests(
+  host: LinuxHost,
+  plan: NodePlan,
+  renew = false,
+): Promise<Record<string, string>> {
   // A plan of another cluster is refused before it leaves any trace.
   await ledgerFor(host, plan)
   const requests: Record<string, string> = {}
   for (const place of plan.components.flatMap(({ certificates }) => certificates)) {
-    const request = await requestFor(host, place, plan)
+    const request = await requestFor(host, place, plan, renew)
     if (request !== undefined) requests[place.certificateFile] = request
   }
   return requests
@@ -25,11 +32,27 @@ async function requestFor(
   host: LinuxHost,
   place: PlannedCertificate,
   plan: NodePlan,
+  renew: boolean,
 ): Promise<string | undefined> {
-  if ((await pairFault(host, place, plan)) === undefined) return undefined
-  const pending = await readPending(host, place)
-  if (pending !== undefined) return pending.certificate === undefined ? pending.request : undefined
+  const fault = await pairFault(host, place, plan)
+  const pending = fault === undefined ? await waitingPair(host, place) : await readPending(host, place)
+  if (pending !== undefined) return isAnswered(host, place, plan, pending) ? undefined : pending.request
+  if (fault === undefined && !renew) return undefined
+  // What may be left of the one before is of no use to the new key.
+  await dropPending(host, place)
   const made = await makeRequest(place.keyFile, place.subject, place.names)
   await writePending(host, place, made)
   return made.request
+}
+
+/** Whether its certificate has come, and is still as wished: the authority may have been replaced since. */
+function isAnswered(
+  { clock }: LinuxHost,
+  place: PlannedCertificate,
+  plan: NodePlan,
+  { certificate, privateKey }: Pending,
+): boolean {
+  if (certificate === undefined) return false
+  const pair = { certificate, privateKey: privateKey.revealText() }
+  return certificateFaults(pair, place, authoritiesOf(plan, place.authority), clock.now()).length === 0
 }

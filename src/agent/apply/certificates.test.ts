@@ -11,6 +11,7 @@ import { type TemporaryHost, temporaryHost } from '../host/temporary-host.ts'
 import { certificateRequests } from './certificate-requests.ts'
 import { diffHost } from './diff-host.ts'
 import { applied, hostPlan } from './fixtures.ts'
+import { installedCertificates } from './installed-certificates.ts'
 import { Killed, mortal } from './mortal.ts'
 
 let host: TemporaryHost & AsyncDisposable
@@ -120,9 +121,65 @@ test('one of another authority is refused, also of one that bears the same name'
   await expect(applied(host, plan, { certificates: await signed(plan, {}, other) })).rejects.toMatchObject({
     message: expect.stringContaining('the authority etcd has not signed it'),
   })
-  // While one replaces the other, both are good.
+  // While one replaces the other, both are trusted; but only the first one signs.
   const both = planWith(wish, other)
-  await applied(host, both, { certificates: await signed(both, {}, other) })
+  await expect(applied(host, both, { certificates: await signed(both, {}, other) })).rejects.toMatchObject({
+    message: expect.stringContaining('is being replaced'),
+  })
+  await applied(host, both, { certificates: await signed(both) })
+})
+
+test('when another authority signs, each is asked for anew, and nobody is blamed for it', async () => {
+  const plan = planWith()
+  await applied(host, plan, { certificates: await signed(plan) })
+  const first = await installed()
+  const former = authority
+  authority = await makeAuthority('etcd', 365_000 * day, host.clock.now())
+  const switched = planWith(wish, former)
+  const { findings, ops } = await diffHost(host, switched)
+  expect(findings).toEqual([])
+  expect(ops.map(({ action, target }) => `${action} ${target}`)).toEqual([
+    'change file',
+    'change certificate',
+  ])
+  await applied(host, switched, { certificates: await signed(switched) })
+  expect(await installed()).not.toBe(first)
+  const after = planWith()
+  expect((await diffHost(host, after)).ops.map(({ target }) => target)).toEqual(['file'])
+})
+
+test('a good one is renewed when somebody wants it, and only once', async () => {
+  const plan = planWith()
+  await applied(host, plan, { certificates: await signed(plan) })
+  const first = await installed()
+  expect((await diffHost(host, plan)).ops).toEqual([])
+  expect((await diffHost(host, plan, true)).ops).toMatchObject([{ action: 'change', target: 'certificate' }])
+  expect(Object.keys(await certificateRequests(host, plan, true))).toEqual([file])
+  // From now on it is to be done, whoever comes.
+  expect(await diffHost(host, plan)).toMatchObject({ ops: [{ action: 'change' }], findings: [] })
+  await applied(host, plan, { certificates: await signed(plan) })
+  expect(await installed()).not.toBe(first)
+  expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
+})
+
+test('a key that waits in vain is forgotten: the one in place is good', async () => {
+  const plan = planWith()
+  await applied(host, plan, { certificates: await signed(plan) })
+  const first = await installed()
+  await certificateRequests(host, plan, true)
+  await applied(host, plan)
+  expect(await installed()).toBe(first)
+  expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
+})
+
+test('what was put on the host is told, and no key', async () => {
+  const plan = planWith()
+  await applied(host, plan, { certificates: await signed(plan) })
+  expect(await installedCertificates(host)).toEqual([
+    { component: 'etcd', file, authority: 'etcd', certificate: await installed() },
+  ])
+  await rm(host.place(file))
+  expect(await installedCertificates(host)).toEqual([{ component: 'etcd', file, authority: 'etcd' }])
 })
 
 test('one that is due is asked for anew, with a new key', async () => {
@@ -131,7 +188,7 @@ test('one that is due is asked for anew, with a new key', async () => {
   const first = await installed()
   host.clock.time += 250 * day
   const { findings, ops } = await diffHost(host, plan)
-  expect(findings[0]?.message).toContain('due to be renewed')
+  expect(findings).toEqual([])
   expect(ops).toMatchObject([{ action: 'change', target: 'certificate' }])
   await applied(host, plan, { certificates: await signed(plan) })
   expect(await installed()).not.toBe(first)
@@ -169,6 +226,28 @@ test('wherever a renewal is cut, the next run ends with a pair that fits', async
     // The operator asks again, as it would: what is committed is not asked for.
     await applied(host, plan, { certificates: await signed(plan) })
     expect((await diffHost(host, plan)).ops).toEqual([])
+    if (!killed) break
+  }
+})
+
+test('wherever a change of the authority is cut, and whatever comes then, the next run ends well', async () => {
+  const plan = planWith()
+  await applied(host, plan, { certificates: await signed(plan) })
+  for (let ends = 0; ; ends += 7) {
+    const former = authority
+    authority = await makeAuthority('etcd', 365_000 * day, host.clock.now())
+    const switched = planWith(wish, former)
+    const certificates = await signed(switched)
+    const killed = await applied(mortal(host, { calls: 0, ends }), switched, { certificates }).then(
+      () => false,
+      (error: unknown) => error instanceof Killed,
+    )
+    // What was pending from the authority before is of no use any more.
+    const before = authority
+    authority = await makeAuthority('etcd', 365_000 * day, host.clock.now())
+    const again = planWith(wish, before)
+    await applied(host, again, { certificates: await signed(again) })
+    expect((await diffHost(host, again)).ops).toEqual([])
     if (!killed) break
   }
 })

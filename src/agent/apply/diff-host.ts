@@ -19,12 +19,18 @@ export interface HostDiff {
 }
 
 /** What has to be done so that a host is as its plan says. Looks at everything and changes nothing. */
-export async function diffHost(host: LinuxHost, plan: NodePlan): Promise<HostDiff> {
-  return diffLedger(host, plan, await ledgerFor(host, plan))
+export async function diffHost(host: LinuxHost, plan: NodePlan, renew = false): Promise<HostDiff> {
+  return diffLedger(host, plan, await ledgerFor(host, plan), renew)
 }
 
-export async function diffLedger(host: LinuxHost, plan: NodePlan, ledger: Ledger): Promise<HostDiff> {
-  const found = await inspectAll({ host, ledger, plan })
+/** With `renew`, certificates that are good for long are to be changed as well. */
+export async function diffLedger(
+  host: LinuxHost,
+  plan: NodePlan,
+  ledger: Ledger,
+  renew = false,
+): Promise<HostDiff> {
+  const found = await inspectAll({ host, ledger, plan, renew })
   const stray = await strays(host, ledger, plan)
   return {
     ops: diff(plan, [...presentItems(found), ...goneItems(plan, found), ...stray]),
@@ -69,7 +75,7 @@ function drift({ host }: NodePlan, { thing, state, service }: Found): Finding[] 
     ...about,
   })
   if (state === 'absent') return [finding('it is gone')]
-  if (state !== 'as-written') return [finding(state.drift)]
+  if (state !== 'as-written') return state.due === true ? [] : [finding(state.drift)]
   return service?.running === false ? [finding('it does not run, or would not after a boot')] : []
 }
 

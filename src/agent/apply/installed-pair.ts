@@ -3,7 +3,7 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import type { LinuxHost } from '../host/host.ts'
 import { accessDrift } from './access.ts'
 import { authoritiesOf } from './authorities.ts'
-import { certificateFaults, type CertificatePair } from './certificate-faults.ts'
+import { type CertificateFault, certificateFaults, type CertificatePair } from './certificate-faults.ts'
 
 export const certificateMode = '0644'
 export const keyMode = '0600'
@@ -19,18 +19,19 @@ export async function readPair(
   }
 }
 
-/** What is wrong with the pair that is in place; nothing when it is as wished. */
+/** What is wrong with the pair that is in place, the worst first; nothing when it is as wished. */
 export async function pairFault(
   host: LinuxHost,
   place: PlannedCertificate,
   plan: NodePlan | undefined,
-): Promise<string | undefined> {
+): Promise<CertificateFault | undefined> {
   const { certificate, privateKey } = await readPair(host, place)
-  if (certificate === undefined) return 'there is none'
-  if (privateKey === undefined) return 'its key is missing'
+  if (certificate === undefined) return { text: 'there is none', due: false }
+  if (privateKey === undefined) return { text: 'its key is missing', due: false }
   const authorities = plan === undefined ? undefined : authoritiesOf(plan, place.authority)
-  const [fault] = certificateFaults({ certificate, privateKey }, place, authorities, host.clock.now())
-  return fault ?? accessFault(host, place)
+  const faults = certificateFaults({ certificate, privateKey }, place, authorities, host.clock.now())
+  const drift = await accessFault(host, place)
+  return faults.find(({ due }) => !due) ?? (drift === undefined ? faults[0] : { text: drift, due: false })
 }
 
 /** Who may read the two files. */

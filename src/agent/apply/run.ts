@@ -19,23 +19,30 @@ export interface Run {
   readonly signal: AbortSignal
 }
 
+/** What an op is told and written down with. */
+export type OpRun = Omit<Run, 'host' | 'book'>
+
 export type Outcome = 'done' | 'unchanged'
 type Result = Extract<Told, { type: 'op-ended' }>['result']
 
 /** Written down before it is told, and told before it is done. */
-export async function beginOp({ journal, emit, signal }: Run, op: Op): Promise<void> {
+export async function beginOp({ journal, emit, signal }: OpRun, op: Op): Promise<void> {
   signal.throwIfAborted()
   await journal.write({ type: 'op-started', op })
   emit({ type: 'op-started', op }, op.component)
 }
 
-export async function endOp({ journal, emit }: Run, op: Op, outcome: Outcome | 'interrupted'): Promise<void> {
+export async function endOp(
+  { journal, emit }: OpRun,
+  op: Op,
+  outcome: Outcome | 'interrupted',
+): Promise<void> {
   await journal.write({ type: 'op-ended', op, outcome })
   emit({ type: 'op-ended', op, result: { outcome } }, op.component)
 }
 
 /** Answers with the error to throw. An abort is no failure. */
-export async function failOp(run: Run, op: Op, error: unknown): Promise<Error> {
+export async function failOp(run: OpRun, op: Op, error: unknown): Promise<Error> {
   if (run.signal.aborted) {
     await endOp(run, op, 'interrupted')
     return error instanceof Error ? error : new Error('interrupted')
@@ -49,7 +56,7 @@ export async function failOp(run: Run, op: Op, error: unknown): Promise<Error> {
 }
 
 /** From its beginning to its end, whatever that is. */
-export async function runOp(run: Run, op: Op, work: () => Promise<Outcome>): Promise<Outcome> {
+export async function runOp(run: OpRun, op: Op, work: () => Promise<Outcome>): Promise<Outcome> {
   await beginOp(run, op)
   try {
     const outcome = await work()

@@ -11,13 +11,22 @@ export type Thing<T extends OpTarget> = Extract<LedgerThing, { target: T }>
 export type Head = Pick<LedgerThing, 'name' | 'digest' | 'of'>
 
 /** How a thing is found, held against what was written down of it. */
-export type State = 'absent' | 'as-written' | { readonly drift: string }
+export type State =
+  | 'absent'
+  | 'as-written'
+  | {
+      readonly drift: string
+      /** Whether nobody has changed it, and only its time has come. */
+      readonly due?: boolean
+    }
 
 /** All that is needed to look. Without a plan some questions are not asked. */
 export interface Scene {
   readonly host: LinuxHost
   readonly ledger: Ledger
   readonly plan?: NodePlan
+  /** Whether all certificates are to be renewed, also those that are good for long. */
+  readonly renew?: boolean
   /** Digests by name, of images that were looked up beforehand because there are many to look at. */
   readonly images?: ReadonlyMap<string, string> | undefined
 }

@@ -1,17 +1,18 @@
 import { hostname } from 'node:os'
+import type { EtcdRestore } from '../../contract/etcd-restore.ts'
 import type { Event } from '../../contract/event.ts'
-import type { Stage } from '../../contract/stage.ts'
 import type { Facts } from '../../contract/facts.ts'
 import type { Finding } from '../../contract/finding.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import type { AgentRequest, AgentResponse, Claim } from '../../contract/request.ts'
+import type { AgentRequest, AgentResponse, Claim, InstalledCertificate } from '../../contract/request.ts'
 import type { Peers } from '../peers/peers.ts'
 import type { ClaimStore } from './claim-store.ts'
 import { failureOf, type Emit, type Farewell, type Runs } from './runs.ts'
 
 export type Ask = AgentRequest['ask']
 export type Apply = Extract<Ask, { type: 'apply' }>
+export type PlaceEtcd = Extract<Ask, { type: 'place-etcd' }>
 
 /** What the agent can do to its host. */
 export interface HostWork {
@@ -19,12 +20,18 @@ export interface HostWork {
   diff(
     plan: NodePlan,
     texts: boolean,
+    renew: boolean,
   ): Promise<{ ops: Op[]; findings: Finding[]; texts?: Record<string, string> }>
   formerPlan(than: string): Promise<NodePlan | undefined>
-  certificateRequests(plan: NodePlan): Promise<Record<string, string>>
+  certificates(): Promise<InstalledCertificate[]>
+  certificateRequests(plan: NodePlan, renew: boolean): Promise<Record<string, string>>
   apply(request: Apply, emit: Emit, signal: AbortSignal): Promise<void>
-  /** Those of a stage and of all after it. */
-  stopServices(from: Stage, run: string, emit: Emit, signal: AbortSignal): Promise<void>
+  /** Those of some components. */
+  stopServices(components: readonly string[], run: string, emit: Emit, signal: AbortSignal): Promise<void>
+  placeEtcd(request: PlaceEtcd, emit: Emit, signal: AbortSignal): Promise<void>
+  /** A restore of etcd that is not over. */
+  restoring(): Promise<EtcdRestore | undefined>
+  endRestore(id: string): Promise<void>
   /** Answers with what ends the agent itself, where that is a service of the host. */
   reset(run: string, emit: Emit, signal: AbortSignal): Promise<Farewell | undefined>
 }
@@ -64,11 +71,11 @@ async function respond(
 ): Promise<Answer> {
   switch (ask.type) {
     case 'hello':
-      return { type: 'hello', version, ...(claims.held === undefined ? {} : { claim: claimOf(claims.held) }) }
+      return hello(version, claims, await work.restoring())
     case 'facts':
       return { type: 'facts', facts: await work.facts(ask.host) }
     case 'diff':
-      return { type: 'diff', ...(await work.diff(ask.plan, ask.texts ?? false)) }
+      return { type: 'diff', ...(await work.diff(ask.plan, ask.texts ?? false, ask.renew ?? false)) }
     case 'former-plan': {
       const plan = await work.formerPlan(ask.than)
       return { type: 'former-plan', ...(plan === undefined ? {} : { plan }) }
@@ -79,9 +86,14 @@ async function respond(
     case 'release':
       await claims.release(ask.claim)
       return { type: 'released' }
+    case 'certificates':
+      return { type: 'certificates', certificates: await work.certificates() }
     case 'certificate-requests':
       await claims.require(ask.claim)
-      return { type: 'certificate-requests', requests: await work.certificateRequests(ask.plan) }
+      return {
+        type: 'certificate-requests',
+        requests: await work.certificateRequests(ask.plan, ask.renew ?? false),
+      }
     case 'apply':
       await claims.require(ask.claim)
       await runs.start(ask.run, `apply through ${ask.through}`, async (emit, signal) =>
@@ -90,10 +102,18 @@ async function respond(
       return { type: 'running', run: ask.run }
     case 'stop-services':
       await claims.require(ask.claim)
-      await runs.start(ask.run, `stop services from ${ask.from} on`, async (emit, stop) =>
-        work.stopServices(ask.from, ask.run, emit, stop),
+      await runs.start(ask.run, `stop ${ask.components.join(', ')}`, async (emit, stop) =>
+        work.stopServices(ask.components, ask.run, emit, stop),
       )
       return { type: 'running', run: ask.run }
+    case 'place-etcd':
+      await claims.require(ask.claim)
+      await runs.start(ask.run, 'restore etcd', async (emit, stop) => work.placeEtcd(ask, emit, stop))
+      return { type: 'running', run: ask.run }
+    case 'end-restore':
+      await claims.require(ask.claim)
+      await work.endRestore(ask.id)
+      return { type: 'restore-ended' }
     case 'clock':
       return { type: 'clock', time: peers.now() }
     case 'listen':
@@ -107,6 +127,15 @@ async function respond(
       await claims.require(ask.claim)
       await runs.start(ask.run, `reset ${hostname()}`, async (emit, stop) => work.reset(ask.run, emit, stop))
       return { type: 'running', run: ask.run }
+  }
+}
+
+function hello(version: string, { held }: ClaimStore, restore: EtcdRestore | undefined): Answer {
+  return {
+    type: 'hello',
+    version,
+    ...(held === undefined ? {} : { claim: claimOf(held) }),
+    ...(restore === undefined ? {} : { restore }),
   }
 }
 

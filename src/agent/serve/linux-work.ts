@@ -4,9 +4,11 @@ import { Secret } from '../../pki/secret.ts'
 import { apply } from '../apply/apply.ts'
 import { certificateRequests } from '../apply/certificate-requests.ts'
 import { diffHost } from '../apply/diff-host.ts'
+import { installedCertificates } from '../apply/installed-certificates.ts'
 import { textsBefore } from '../apply/texts-before.ts'
 import { reset } from '../apply/reset/reset.ts'
 import { stopServices } from '../apply/reset/stop-services.ts'
+import { endRestore, placeEtcd, restoring } from '../apply/etcd/place-etcd.ts'
 import { formerPlan } from '../apply/plan-memory.ts'
 import { collectFacts } from '../facts/collect.ts'
 import type { FactSource } from '../facts/source.ts'
@@ -19,12 +21,13 @@ export function linuxWork(host: LinuxHost, source: FactSource): HostWork {
   const keyMaking = inTurns()
   return {
     facts: async (name) => collectFacts(source, name),
-    async diff(plan, texts) {
-      const found = await diffHost(host, plan)
+    async diff(plan, texts, renew) {
+      const found = await diffHost(host, plan, renew)
       return texts ? { ...found, texts: await textsBefore(host, plan, found.ops) } : found
     },
     formerPlan: async (than) => formerPlan(host, than),
-    certificateRequests: async (plan) => keyMaking(async () => certificateRequests(host, plan)),
+    certificates: async () => installedCertificates(host),
+    certificateRequests: async (plan, renew) => keyMaking(async () => certificateRequests(host, plan, renew)),
     async apply({ plan, through, run, secrets, certificates }, emit, signal) {
       await apply({
         host,
@@ -42,8 +45,12 @@ export function linuxWork(host: LinuxHost, source: FactSource): HostWork {
         signal,
       })
     },
-    stopServices: async (from, run, emit, signal) =>
-      stopServices({ host, name: hostname(), run, emit, signal }, from),
+    stopServices: async (components, run, emit, signal) =>
+      stopServices({ host, name: hostname(), run, emit, signal }, components),
+    placeEtcd: async ({ run, restore, sha256 }, emit, signal) =>
+      placeEtcd({ host, name: hostname(), run, emit, signal }, { restore, sha256 }),
+    restoring: async () => restoring(host),
+    endRestore: async (id) => endRestore(host, id),
     reset: async (run, emit, signal) => (await reset({ host, name: hostname(), run, emit, signal })).farewell,
   }
 }

@@ -24,9 +24,13 @@ const work: HostWork = {
   facts: async () => Promise.reject(new Error('not here')),
   diff: async () => ({ ops: [], findings: [] }),
   formerPlan: async () => undefined,
+  certificates: async () => [],
   certificateRequests: async () => ({}),
   apply: async () => undefined,
   stopServices: async () => undefined,
+  placeEtcd: async () => undefined,
+  restoring: async () => undefined,
+  endRestore: async () => undefined,
   reset: async (_run, emit) => {
     emit({ type: 'log', lines: ['gone'] })
     return undefined

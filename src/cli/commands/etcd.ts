@@ -3,20 +3,26 @@ import { type CommandDefinition, exitCodes } from '../command.ts'
 import { list } from '../etcd/list.ts'
 import { prune } from '../etcd/prune.ts'
 import { save } from '../etcd/save.ts'
+import { recover } from '../etcd/recover/recover.ts'
+import { restore } from '../etcd/restore/restore.ts'
 import { type EtcdAction, etcdFlags, keepFlag } from '../etcd/scene.ts'
 import { status } from '../etcd/status.ts'
+import { unpack } from '../etcd/unpack.ts'
 import { verify } from '../etcd/verify.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { openIdentity } from '../load-identity.ts'
 import { findingsText } from '../print.ts'
+import { addRunFlags } from '../run-flags.ts'
 
 /** By the words that stand for them. */
 const actions: ReadonlyMap<string, EtcdAction> = new Map([
   ['status', status],
+  ['recover', recover],
   ['snapshot save', save],
   ['snapshot list', list],
   ['snapshot verify', verify],
   ['snapshot prune', prune],
+  ['snapshot restore', restore],
 ])
 
 export const etcd: CommandDefinition = {
@@ -31,22 +37,48 @@ export const etcd: CommandDefinition = {
       'restore it for real in an etcd for the moment',
     ],
     ['hyperkube etcd snapshot prune --keep 7', 'remove all but the newest, after a question'],
+    [
+      'hyperkube etcd snapshot restore before-upgrade',
+      'say what would be lost, ask, and bring the cluster back to it',
+    ],
+    [
+      'hyperkube etcd recover',
+      'most members are lost for good: say what is left and what each would lose, ask, and come back from it',
+    ],
+    [
+      'hyperkube etcd snapshot unpack FILE --key KEY --to shop',
+      'take cluster.yml, its lock and its identity out of a snapshot',
+    ],
   ],
   identity: true,
   configure(command) {
     command
-      .addArgument(new Argument('<what>', 'what it is about').choices(['status', 'snapshot']))
-      .addArgument(new Argument('[action]', 'what to do with snapshots: save, list, verify, prune'))
+      .addArgument(new Argument('<what>', 'what it is about').choices(['status', 'snapshot', 'recover']))
+      .addArgument(
+        new Argument('[action]', 'what to do with snapshots: save, list, verify, prune, restore, unpack'),
+      )
       .addArgument(new Argument('[name]', 'of a snapshot, or a file'))
-      .option('--to <place>', 'save: a directory, or s3 (default: all places of spec.etcd.backup)')
-      .option('--from <place>', 'list, verify, prune: look there alone')
+      .option(
+        '--to <place>',
+        'save: a directory, or s3 (default: all places of spec.etcd.backup); unpack: a directory',
+      )
+      .option('--from <place>', 'list, verify, prune, restore: look there alone')
       .option('--keep <number>', 'prune: how many stay (default: spec.etcd.backup.keep)', keepFlag)
+      .option('--no-verify', 'restore, recover: without the trial in an etcd for the moment')
+      .option('--force-unlock', 'restore, recover: take the claim from somebody who holds it')
+    addRunFlags(command)
   },
   async run(context, { args, options }) {
     const [what = '', verb, name] = args
+    // There need not be a cluster.yml yet.
+    if (what === 'snapshot' && verb === 'unpack') {
+      return unpack(context, options, name, etcdFlags.parse(options).to)
+    }
     const act = actions.get(verb === undefined ? what : `${what} ${verb}`)
     if (act === undefined) {
-      context.stderr.write(`USAGE: do what? ${[...actions.keys()].join(', ')}\n  → hyperkube etcd --help\n`)
+      context.stderr.write(
+        `USAGE: do what? ${[...actions.keys(), 'snapshot unpack'].join(', ')}\n  → hyperkube etcd --help\n`,
+      )
       return exitCodes.usage
     }
     const { cluster, findings } = await loadCluster(context, options.file)

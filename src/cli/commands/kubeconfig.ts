@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
+import { trustedAuthorities } from '../../identity/trusted.ts'
 import { duration, parseDuration } from '../../kit/duration.ts'
 import { credentialsFor } from '../../lifecycle/operator.ts'
 import { type Entrance, personalKubeconfig } from '../../pki/kubeconfig.ts'
@@ -48,7 +49,7 @@ export const kubeconfig: CommandDefinition = {
     const who = `${user}@${machine}`
     const own = await credentialsFor(authorities.kubernetes, who, [group], context.now(), lifetime)
     const config = personalKubeconfig(user, entrances(cluster, server), {
-      authority: authorities.kubernetes.certificate,
+      authority: trustedAuthorities(authorities.kubernetes),
       ...own,
     })
     context.stdout.write(config.revealText())

@@ -1,9 +1,10 @@
 import { EtcdClient } from '../../etcd/client.ts'
 import type { Identity } from '../../identity/identity.ts'
+import { trustedAuthorities } from '../../identity/trusted.ts'
 import { dialThrough } from '../../lifecycle/dial.ts'
 import { HostKeys } from '../../lifecycle/host-keys.ts'
 import { operatorCredentials } from '../../lifecycle/operator.ts'
-import { placesIn } from '../../lifecycle/places.ts'
+import { type Place, placesIn } from '../../lifecycle/places.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import type { Context } from '../command.ts'
@@ -21,8 +22,7 @@ export async function openEtcd(
   cluster: Cluster,
   identity: Identity,
 ): Promise<OpenEtcd> {
-  const { operator, now, signal } = context
-  const { etcd: credentials } = await operatorCredentials(identity, holderName(operator, process.pid), now())
+  const { operator, signal } = context
   const ways = await openWays(operator, clusterFile, cluster, new HostKeys(identity))
   const places = placesIn(cluster).filter(({ etcd }) => etcd)
   const remotes = new Map<string, Promise<Remote>>()
@@ -33,16 +33,7 @@ export async function openEtcd(
     remotes.set(name, remote)
     return remote
   }
-  const client = new EtcdClient({
-    endpoints: places.map(({ address }) => `https://${address}:2379`),
-    authority: identity.authorities.etcd.certificate,
-    credentials: {
-      certificate: credentials.certificate,
-      privateKey: credentials.privateKey.revealText(),
-    },
-    dial: dialThrough(places, remoteOf),
-    signal,
-  })
+  const client = await etcdThrough(context, identity, places, remoteOf)
   return {
     client,
     async [Symbol.asyncDispose]() {
@@ -51,4 +42,24 @@ export async function openEtcd(
       ways.close()
     },
   }
+}
+
+/** The same for who has the connections already. */
+export async function etcdThrough(
+  { operator, now, signal }: Pick<Context, 'operator' | 'now' | 'signal'>,
+  identity: Identity,
+  places: readonly Place[],
+  remoteOf: (host: string) => Promise<Remote | undefined>,
+): Promise<EtcdClient> {
+  const { etcd: credentials } = await operatorCredentials(identity, holderName(operator, process.pid), now())
+  return new EtcdClient({
+    endpoints: places.map(({ address }) => `https://${address}:2379`),
+    authority: trustedAuthorities(identity.authorities.etcd),
+    credentials: {
+      certificate: credentials.certificate,
+      privateKey: credentials.privateKey.revealText(),
+    },
+    dial: dialThrough(places, remoteOf),
+    signal,
+  })
 }

@@ -6,7 +6,7 @@ import { observe } from '../../etcd/observe.ts'
 import { bundleKey } from '../../identity/bundle-key.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
-import type { SmallFile } from '../../snapshot/manifest.ts'
+import type { SmallFile, SnapshotManifest } from '../../snapshot/manifest.ts'
 import { fullName, nameOf, snapshotName } from '../../snapshot/name.ts'
 import { saveSnapshot } from '../../snapshot/save.ts'
 import type { SnapshotStore } from '../../snapshot/store.ts'
@@ -23,11 +23,40 @@ import { workDirectory } from './work-directory.ts'
 
 /** Takes a snapshot, and keeps it in every place where snapshots are kept. */
 export const save: EtcdAction = async (scene) => {
+  const { context, options } = scene
+  const begun = context.now()
+  const { manifest, name, size, places } = await keepSnapshot(scene, nameFor(scene, begun), begun)
+  const seconds = (context.now().getTime() - begun.getTime()) / 1000
+  const document = { ...manifest, kind: 'EtcdSnapshotSaved', name, stores: places, size, seconds }
+  print(context.stdout, options.output, document, () =>
+    printable(
+      `${name}: ${count(manifest.keys, 'key')}, revision ${manifest.revision}, ${megabytes(size)} MB, ` +
+        `from ${manifest.member.name}\n${places.map((place) => `  in ${place}\n`).join('')}`,
+    ),
+  )
+  return exitCodes.ok
+}
+
+export interface KeptSnapshot {
+  readonly name: string
+  readonly manifest: SnapshotManifest
+  /** In bytes. */
+  readonly size: number
+  /** Where it is, for people. */
+  readonly places: readonly string[]
+}
+
+/** From the member that can best spare the time, or from one by its name. */
+export async function keepSnapshot(
+  scene: EtcdScene,
+  name: string,
+  created: Date,
+  member?: string,
+): Promise<KeptSnapshot> {
   const { context, options, flags, cluster } = scene
-  const { signal, now } = context
-  const [begun, identity] = [now(), await scene.identity()]
+  const { signal } = context
+  const identity = await scene.identity()
   const { kubernetes } = await requireLock(context, options.file)
-  const name = nameFor(scene, begun)
   const stores = await storesOf(scene, flags.to)
   for (const store of stores.all) await refuseTaken(store, name, signal)
 
@@ -35,6 +64,7 @@ export const save: EtcdAction = async (scene) => {
   await using etcd = await openEtcd(context, options.file, cluster, identity)
   const observed = await observe(etcd.client, { signal })
   context.stderr.write(findingsText(clusterHealth(observed)))
+  const members = observed.members.filter((one) => member === undefined || one.name === member)
   const file = join(work.path, name)
   using progress = openByteProgress(context)
   const manifest = await saveSnapshot(
@@ -44,23 +74,18 @@ export const save: EtcdAction = async (scene) => {
       versions: { hyperkube: packageFile.version, kubernetes },
       small: await smallFiles(scene),
       privateKey: bundleKey(identity).privateKey,
-      created: begun,
+      created,
     },
-    { client: etcd.client, observed, progress: progress.of('etcd’s database'), signal },
+    {
+      client: etcd.client,
+      observed: { ...observed, members },
+      progress: progress.of('etcd’s database'),
+      signal,
+    },
   )
   const { size } = await stat(file)
   for (const store of stores.all) await store.put(name, file, progress.of(`to ${store.title}`), signal)
-
-  const places = stores.all.map(({ title }) => title)
-  const seconds = (now().getTime() - begun.getTime()) / 1000
-  const document = { ...manifest, kind: 'EtcdSnapshotSaved', name, stores: places, size, seconds }
-  print(context.stdout, options.output, document, () =>
-    printable(
-      `${name}: ${count(manifest.keys, 'key')}, revision ${manifest.revision}, ${megabytes(size)} MB, ` +
-        `from ${manifest.member.name}\n${places.map((place) => `  in ${place}\n`).join('')}`,
-    ),
-  )
-  return exitCodes.ok
+  return { name, manifest, size, places: stores.all.map(({ title }) => title) }
 }
 
 function nameFor({ name, cluster }: EtcdScene, taken: Date): string {

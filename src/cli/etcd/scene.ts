@@ -3,11 +3,17 @@ import { z } from 'zod'
 import type { Identity } from '../../identity/identity.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { Context, ExitCode, Invocation } from '../command.ts'
+import { progressKinds } from '../render/open-progress.ts'
 
 export const etcdFlags = z.object({
   to: z.string().optional(),
   from: z.string().optional(),
   keep: z.number().optional(),
+  /** Whether a snapshot is restored for a trial before. */
+  verify: z.boolean().default(true),
+  forceUnlock: z.boolean().default(false),
+  progress: z.enum(progressKinds).default('auto'),
+  ignore: z.array(z.string()).default([]),
 })
 
 /** What every action about etcd begins with. */

@@ -13,10 +13,30 @@ export async function trustIn(
   { id, metadata }: Identity,
 ): Promise<Trust> {
   const key = await readKeyFile(context.privateFiles, identityPaths(context, options, metadata.name).key)
+  return { id, ...signers(async (sealed) => open(sealed, key)) }
+}
+
+/** Where nothing of a cluster is left but a snapshot and a key: whose identity the key opens. */
+export async function trustOf({ privateFiles }: Pick<Context, 'privateFiles'>, file: string): Promise<Trust> {
+  const key = await readKeyFile(privateFiles, file)
+  return { id: undefined, ...signers(async (sealed) => open(sealed, key)) }
+}
+
+/** The identity that is in a snapshot. */
+export async function identityIn(
+  context: Context,
+  options: IdentityOptions,
+  { metadata }: Identity,
+  sealed: string,
+): Promise<Identity> {
+  const { key } = identityPaths(context, options, metadata.name)
+  return open(sealed, await readKeyFile(context.privateFiles, key))
+}
+
+function signers(opened: (sealed: string) => Promise<Identity>): Pick<Trust, 'open'> {
   return {
-    id,
     async open(sealed) {
-      const signer = await open(sealed, key)
+      const signer = await opened(sealed)
       return { id: signer.id, publicKey: bundleKey(signer).publicKey }
     },
   }

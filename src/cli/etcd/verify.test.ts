@@ -1,24 +1,11 @@
-import { createHash } from 'node:crypto'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { lockText } from '../../catalog/lock.ts'
-import { bundleKey } from '../../identity/bundle-key.ts'
-import { createIdentity, type Identity } from '../../identity/identity.ts'
-import { parseKeyFile } from '../../identity/key.ts'
-import { open, seal } from '../../identity/seal.ts'
-import { manifestText, type SnapshotManifest } from '../../snapshot/manifest.ts'
-import { snapshotBytes } from '../../snapshot/write.ts'
+import { createIdentity } from '../../identity/identity.ts'
+import { seal } from '../../identity/seal.ts'
 import { hyperkube } from '../in-memory.ts'
-
-const made = Object.fromEntries((await hyperkube('init --name shop --host 10.0.0.1=control-plane')).files)
-const key = parseKeyFile(made['/home/me/.config/hyperkube/keys/shop.key'] ?? '')
-const identity = await open(made['cluster.identity'] ?? '', key)
-const lock = lockText({
-  ...{ apiVersion: 'hyperkube.dev/v1', kind: 'Lock', kubernetes: '1.37.1', artifacts: [], images: {} },
-})
-const database = Buffer.alloc(2048 + 32, 'x')
+import { identity, key, made, snapshotOf } from './fixtures.ts'
 
 let directory: string
 beforeAll(async () => {
@@ -29,42 +16,6 @@ afterAll(async () => {
   vi.unstubAllEnvs()
   await rm(directory, { recursive: true })
 })
-
-/** A snapshot as this identity makes it. */
-async function snapshotOf(owner: Identity, sealed: string): Promise<Buffer> {
-  const small = {
-    'cluster.identity': Buffer.from(sealed),
-    'cluster.yml': Buffer.from(made['cluster.yml'] ?? ''),
-    'cluster.lock': Buffer.from(lock),
-  }
-  const digest = (content: Buffer) => ({
-    size: content.length,
-    sha256: createHash('sha256').update(content).digest('hex'),
-  })
-  const manifest: SnapshotManifest = {
-    apiVersion: 'hyperkube.dev/v1',
-    kind: 'EtcdSnapshot',
-    cluster: { name: 'shop', id: owner.id },
-    created: '2026-11-15T12:00:00.000Z',
-    versions: { hyperkube: '0.1.0', kubernetes: '1.37.1', etcd: '3.7.3' },
-    member: { name: 'cp1', id: 'a' },
-    revision: 5,
-    keys: 3,
-    files: {
-      'cluster.identity': digest(small['cluster.identity']),
-      'cluster.yml': digest(small['cluster.yml']),
-      'cluster.lock': digest(small['cluster.lock']),
-      'etcd.db': digest(database),
-    },
-  }
-  expect(manifestText(manifest)).toContain(owner.id)
-  const content = { manifest, small, database: chunk(database) }
-  return Buffer.concat(await Array.fromAsync(snapshotBytes(content, bundleKey(owner).privateKey)))
-}
-
-async function* chunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
-  yield bytes
-}
 
 async function verify(bytes: Buffer): Promise<string> {
   const file = join(directory, 'one.snapshot')

@@ -98,7 +98,8 @@ export async function sourceOf(scene: EtcdScene, given: string): Promise<Snapsho
   )
 }
 
-async function* told({ bytes, size }: SnapshotSource, progress: Progress): AsyncGenerator<Uint8Array> {
+/** Its bytes, and how many of them have come. */
+export async function* told({ bytes, size }: SnapshotSource, progress: Progress): AsyncGenerator<Uint8Array> {
   let done = 0
   for await (const chunk of bytes()) {
     done += chunk.length

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { EtcdRestore } from '../../contract/etcd-restore.ts'
 import type { Event } from '../../contract/event.ts'
 import type { Op } from '../../contract/op.ts'
 import type { AgentRequest } from '../../contract/request.ts'
@@ -70,6 +71,7 @@ interface Scene {
   readonly missing?: readonly string[]
   /** Why they are. */
   readonly code?: string
+  readonly restores?: ReadonlyMap<string, EtcdRestore>
   readonly ignore?: readonly string[]
   readonly world?: World
   readonly yes?: true
@@ -86,6 +88,7 @@ async function run({
   script = works,
   missing = [],
   code = 'SSH_UNREACHABLE',
+  restores = new Map(),
   ignore = [],
   world = {},
   yes,
@@ -114,6 +117,7 @@ async function run({
     sessions,
     agents: new Map<string, string>(),
     missing: new Map(missing.map((host) => [host, gone(host)])),
+    restores,
     close: async () => undefined,
   }
   let begun = false
@@ -167,6 +171,19 @@ test('without a yes nothing is done, and nobody is asked for a claim', async () 
     expect(verdict).toMatchObject({ result: { outcome: 'unchanged' } })
     expect({ begun, claims: types.filter((type) => type === 'claim') }).toEqual({ begun: false, claims: [] })
   }
+})
+
+test('while a restore of etcd has not ended, nothing is looked at and nothing is done', async () => {
+  const restore: EtcdRestore = {
+    id: '11111111-1111-4111-8111-111111111111',
+    snapshot: 'a'.repeat(64),
+    members: ['cp1=https://10.0.0.1:2380'],
+    state: 'placed',
+  }
+  const { verdict, findings, types } = await run({ restores: new Map([['cp1', restore]]), yes: true })
+  expect(findings).toEqual(['error ETCD_RESTORE_UNFINISHED'])
+  expect(verdict).toMatchObject({ code: 1 })
+  expect(types).toEqual([])
 })
 
 test('a dry run shows it, asks nobody, and says by its code whether there is something to do', async () => {

@@ -40,6 +40,10 @@ export interface UpScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'> {
   readonly context: Context
   readonly options: Invocation['options']
   readonly flags: UpFlags
+  /** Whether all certificates shall be renewed, also those that are good for long. */
+  readonly renew?: boolean
+  /** Hosts whose etcd was given its data, and has never run with it. */
+  readonly restored?: readonly string[]
   readonly run: ReportedRun
   /** The ways into a cluster that runs. */
   readonly look: (

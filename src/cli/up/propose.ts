@@ -1,4 +1,5 @@
 import { type Finding, hasErrors } from '../../contract/finding.ts'
+import { unfinishedRestore } from '../../lifecycle/restore/unfinished.ts'
 import type { Observer } from '../../lifecycle/observer.ts'
 import { type Place, placesOf } from '../../lifecycle/places.ts'
 import { type Tell, toldAside } from '../../lifecycle/stream.ts'
@@ -17,6 +18,10 @@ export interface ProposeScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'>
   readonly ignore: readonly string[]
   /** Whether what is in files that would change is asked for, too. */
   readonly texts?: boolean
+  /** Whether all certificates shall be renewed, also those that are good for long. */
+  readonly renew?: boolean
+  /** Hosts whose etcd was given its data, and has never run with it. */
+  readonly restored?: readonly string[]
   readonly run: ReportedRun
   /** The ways into a cluster that runs. */
   readonly look: (places: readonly Place[], options: SurroundingsOptions) => Promise<Observer & Disposable>
@@ -24,7 +29,10 @@ export interface ProposeScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'>
 
 /** Looks what is to be done on hosts that were reached, and tells of all that was found. Nothing is changed by it. */
 export async function proposeLive(scene: ProposeScene): Promise<Proposal> {
-  const { context, wish, crew, leavers, ignore, texts = false, run, look, options } = scene
+  const { context, wish, crew, leavers, ignore, run, look, options } = scene
+  const { texts = false, renew = false, restored = [] } = scene
+  const unfinished = unfinishedRestore(crew.restores)
+  if (unfinished.length > 0) return told(run.tell, { ...nothing, findings: unfinished })
   const why = (needed: readonly string[] = []): Finding[] =>
     missingFindings(crew.missing, new Set(needed)).filter(
       ({ code, host = '' }) => !ignore.includes(code) || needed.includes(host),
@@ -41,6 +49,8 @@ export async function proposeLive(scene: ProposeScene): Promise<Proposal> {
         {
           ignored: ignore,
           texts,
+          renew,
+          restored,
           meet: leavers.meet,
           limit: options.limit && new Set(limitHosts(wish.cluster, options.limit).map(({ name }) => name)),
         },

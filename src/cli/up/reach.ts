@@ -10,7 +10,7 @@ import { type Host, host as hostSchema } from '../../spec/host.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import type { Context, Invocation } from '../command.ts'
 import { openWays } from '../hosts.ts'
-import { saveIdentity } from '../load-identity.ts'
+import { saveHostKeys } from '../load-identity.ts'
 import type { ReportedRun } from '../reported-run.ts'
 import { runFlags } from '../run-flags.ts'
 import { listed } from '../words.ts'
@@ -82,7 +82,7 @@ export async function reach(
   }
   try {
     const crew = await go(cluster.spec.hosts)
-    if (keys.changed) await saveIdentity(context, options, keys.identity)
+    if (keys.changed) await saveHostKeys(context, options, keys.identity)
     const wish = {
       ...loaded,
       identity: keys.identity,

@@ -1,5 +1,6 @@
 import type { Lock } from '../../catalog/lock.ts'
 import type { Finding } from '../../contract/finding.ts'
+import type { Identity } from '../../identity/identity.ts'
 import { surroundings } from '../../lifecycle/surroundings.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { Host } from '../../spec/host.ts'
@@ -10,7 +11,7 @@ import { reportedRun } from '../reported-run.ts'
 import { type AgreedPlan, bringUp } from './bring-up.ts'
 import { leash } from './leash.ts'
 import { reach } from './reach.ts'
-import { upDocument, upText } from './result.ts'
+import { upDocument, type UpEnd, upText } from './result.ts'
 import { upFlags } from './up-flags.ts'
 
 /** How long hosts may take to finish when the time of --timeout is over. */
@@ -22,8 +23,11 @@ export interface UpWish {
   readonly cluster: Cluster
   /** What is to be known of its file. */
   readonly findings: readonly Finding[]
-  /** Where it is not the one on disk. */
+  /** Where they are not those on disk. */
   readonly lock?: Lock
+  readonly identity?: Identity
+  /** Whether all certificates shall be renewed, also those that are good for long. */
+  readonly renew?: boolean
   readonly plan?: AgreedPlan | undefined
   /** Hosts that the file had until now. */
   readonly former?: readonly Host[]
@@ -35,11 +39,23 @@ export interface UpWish {
 export async function runUp(
   context: Context,
   options: Invocation['options'],
-  { command, cluster, findings, lock, plan, former, keep }: UpWish,
+  wish: UpWish,
 ): Promise<ExitCode> {
+  const end = await bringTo(context, options, wish)
+  if (end.code === exitCodes.usage) return end.code
+  print(context.stdout, options.output, upDocument(end), () => upText(end))
+  return end.code
+}
+
+/** The same without the last word, for those who have more to do. */
+export async function bringTo(
+  context: Context,
+  options: Invocation['options'],
+  { command, cluster, findings, lock, identity, renew = false, plan, former, keep }: UpWish,
+): Promise<UpEnd> {
   const { progress, ignore, forceUnlock, dryRun } = upFlags.parse(options)
   const loaded = await loadWish(context, options, cluster)
-  const wish = { ...loaded, lock: lock ?? loaded.lock }
+  const wish = { ...loaded, lock: lock ?? loaded.lock, identity: identity ?? loaded.identity }
   const { name } = cluster.metadata
   let [hosts, leftBehind]: [readonly string[], readonly string[]] = [[], []]
   const settings = { command, cluster: name, progress, debug: options.debug === true }
@@ -55,6 +71,7 @@ export async function runUp(
         options,
         flags: { ignore, forceUnlock, dryRun, plan, mayAsk: progress !== 'json' },
         run,
+        renew,
         look: surroundings,
         keep: keep ?? (async () => undefined),
         begin: way.letGo,
@@ -66,8 +83,5 @@ export async function runUp(
       await reached.close()
     }
   })
-  if (ended.code === exitCodes.usage) return ended.code
-  const end = { ...ended, cluster: name, hosts, leftBehind }
-  print(context.stdout, options.output, upDocument(end), () => upText(end))
-  return ended.code
+  return { ...ended, cluster: name, hosts, leftBehind }
 }

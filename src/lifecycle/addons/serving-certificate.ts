@@ -1,4 +1,5 @@
 import type { Identity } from '../../identity/identity.ts'
+import { trustedAuthorities } from '../../identity/trusted.ts'
 import { inspectCertificate } from '../../pki/inspect.ts'
 import { renewalDue, year } from '../../pki/lifetime.ts'
 import { makeRequest } from '../../pki/request.ts'
@@ -6,7 +7,7 @@ import { signRequest } from '../../pki/sign.ts'
 
 /** What a program in the cluster serves with, as PEM. */
 export interface ServingCertificate {
-  /** Who vouches for it. */
+  /** Who vouches for it; several while one replaces the other. */
   readonly authority: string
   readonly certificate: string
   readonly privateKey: string
@@ -22,8 +23,9 @@ export async function servingCertificate(
   { authorities }: Pick<Identity, 'authorities'>,
   now: Date,
 ): Promise<ServingCertificate> {
-  const { certificate: authority } = authorities.kubernetes
-  if (held !== undefined && isGood(held.certificate, names, authority, now)) return { authority, ...held }
+  const { certificate: signer } = authorities.kubernetes
+  const authority = trustedAuthorities(authorities.kubernetes)
+  if (held !== undefined && isGood(held.certificate, names, signer, now)) return { authority, ...held }
   const subject = { commonName: names[0] ?? '', organizations: [] }
   const wish = {
     subject,

@@ -34,7 +34,7 @@ function backFindings(wished: string, { servers, kubelets }: RunningVersions): F
       code: 'UPGRADE_BACK',
       severity: 'error',
       message: `${newest} runs already, and ${wished} would be a minor version back: what the newer one has stored, the older one may not be able to read`,
-      hint: `set spec.kubernetes to ${newest}, then: hyperkube up; the way back is a snapshot of before: hyperkube etcd restore`,
+      hint: `set spec.kubernetes to ${newest}, then: hyperkube up; the way back is a snapshot of before: hyperkube etcd snapshot restore`,
     },
   ]
 }

@@ -29,8 +29,12 @@ export const apiserverProxy: Planner<LinuxScene> = (scene) => {
       { path: memory, owner: name, mode: '0700' },
     ],
     files: [
-      textFile(`${directory}/ca.crt`, identity.authorities.kubernetes, { owner: name, mode: '0644' }),
-      // It reads the list again by itself: a control plane more or less must not cut connections.
+      // It reads both again by itself: a control plane more or less, or another authority, must not cut connections.
+      textFile(`${directory}/ca.crt`, identity.authorities.kubernetes, {
+        owner: name,
+        mode: '0644',
+        restart: false,
+      }),
       textFile(`${directory}/config.json`, apiserverProxyConfig(scene, files), {
         owner: name,
         restart: false,

@@ -62,11 +62,7 @@ export const etcd: Planner<LinuxScene> = (scene) => {
     ],
     artifacts: [program],
     files: [
-      textFile(`${directory}/ca.crt`, identity.authorities.etcd, {
-        owner: name,
-        mode: '0644',
-        restart: false,
-      }),
+      textFile(`${directory}/ca.crt`, identity.authorities.etcd, { owner: name, mode: '0644' }),
       birthFile(birth('new', scene.topology.etcd, identity.id)),
     ],
     certificates: [

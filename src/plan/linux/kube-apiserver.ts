@@ -27,7 +27,7 @@ export const kubeApiserver: Planner<LinuxScene> = (scene) => {
   const { api } = cluster.spec
   const program = download(scene, name, programDirectory, { kind: 'program', as: name })
   const own = { owner: name }
-  const authority = { owner: name, mode: '0644', restart: false }
+  const authority = { owner: name, mode: '0644' }
   return component({
     name,
     stage: 'api',
@@ -41,10 +41,14 @@ export const kubeApiserver: Planner<LinuxScene> = (scene) => {
     ],
     artifacts: [program],
     files: [
+      // It sees by itself whom clients may be signed by, but neither kubelets nor etcd.
       textFile(`${directory}/ca.crt`, identity.authorities.kubernetes, authority),
       textFile(`${directory}/etcd-ca.crt`, identity.authorities.etcd, authority),
-      textFile(`${directory}/front-proxy-ca.crt`, identity.authorities.frontProxy, authority),
-      textFile(`${directory}/service-account.pub`, identity.serviceAccountKey, { ...own, mode: '0644' }),
+      textFile(`${directory}/front-proxy-ca.crt`, identity.authorities.frontProxy, {
+        ...authority,
+        restart: false,
+      }),
+      textFile(`${directory}/service-account.pub`, identity.serviceAccountKeys, { ...own, mode: '0644' }),
       secretFile(`${directory}/service-account.key`, 'service-account-key', identity, own),
       // It watches this file by itself.
       secretFile(`${directory}/encryption.yaml`, 'encryption-configuration', identity, {

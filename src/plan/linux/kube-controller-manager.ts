@@ -36,7 +36,7 @@ export const kubeControllerManager: Planner<LinuxScene> = (scene) => {
       'cluster-cidr': pods,
       'node-cidr-mask-size': String(network.nodePrefix),
       'service-cluster-ip-range': services,
-      'cluster-signing-cert-file': `${directory}/ca.crt`,
+      'cluster-signing-cert-file': `${directory}/signer.crt`,
       'cluster-signing-key-file': `${directory}/ca.key`,
       'root-ca-file': `${directory}/ca.crt`,
       'service-account-private-key-file': `${directory}/service-account.key`,
@@ -57,6 +57,8 @@ export const kubeControllerManager: Planner<LinuxScene> = (scene) => {
     artifacts: [program],
     files: [
       textFile(`${directory}/ca.crt`, identity.authorities.kubernetes, { owner: name, mode: '0644' }),
+      // It signs with one, whomever it trusts.
+      textFile(`${directory}/signer.crt`, identity.kubernetesSigner, { owner: name, mode: '0644' }),
       secretFile(`${directory}/ca.key`, 'kubernetes-authority-key', identity, own),
       secretFile(`${directory}/service-account.key`, 'service-account-key', identity, own),
       // Only to the server beside it: it must never be newer than a server it speaks to.

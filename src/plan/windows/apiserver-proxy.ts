@@ -27,8 +27,8 @@ export const apiserverProxy: Planner<WindowsScene> = (scene) => {
     directories: [at(), memory].map(closedDirectory),
     artifacts: [{ from: 'this-release', name: 'hyperkube', version, directory }],
     files: [
-      textFile(at('ca.crt'), identity.authorities.kubernetes, { owner }),
-      // It reads the list again by itself: a control plane more or less must not cut connections.
+      // It reads both again by itself: a control plane more or less, or another authority, must not cut connections.
+      textFile(at('ca.crt'), identity.authorities.kubernetes, { owner, restart: false }),
       textFile(at('config.json'), config, { owner, restart: false }),
     ],
     certificates: [

@@ -9,7 +9,7 @@ const plan = hostPlan(
   running('kubelet', '1', { stage: 'node' }),
 )
 
-test('services of a stage and of later ones stop, the last first; the plan starts them again', async () => {
+test('services of some components stop, the last first; the plan starts them again', async () => {
   await using host = await temporaryHost()
   publish(host, plan)
   await applied(host, plan)
@@ -22,7 +22,7 @@ test('services of a stage and of later ones stop, the last first; the plan start
       emit: (what) => void (what.type === 'op-ended' && told.push(`${what.op.action} ${what.op.name}`)),
       signal: new AbortController().signal,
     },
-    'api',
+    ['kube-apiserver', 'kubelet'],
   )
   expect(told).toEqual(['stop kubelet.service', 'stop kube-apiserver.service'])
   expect([...host.systemd.units].map(([name, { state }]) => `${name} ${state}`)).toEqual([
@@ -39,6 +39,6 @@ test('services of a stage and of later ones stop, the last first; the plan start
 test('where nothing of ours is, nothing stops', async () => {
   await using host = await temporaryHost()
   const signal = new AbortController().signal
-  await stopServices({ host, name: 'a', run: someRun, emit: () => undefined, signal }, 'prepare')
+  await stopServices({ host, name: 'a', run: someRun, emit: () => undefined, signal }, ['kubelet'])
   expect(host.systemd.calls).toEqual([])
 })

@@ -1,5 +1,4 @@
 import type { Op } from '../../../contract/op.ts'
-import { compareStages, type Stage } from '../../../contract/stage.ts'
 import { openJournal } from '../journal.ts'
 import { withStopped } from '../ledger.ts'
 import { LedgerBook, readLedger } from '../ledger-file.ts'
@@ -8,13 +7,13 @@ import { stopService } from '../start-service.ts'
 import { nothingPlanned, opsAgainst } from './nothing-planned.ts'
 import type { ResetOptions } from './reset.ts'
 
-/** Stops the services of a stage and of all that come after it, and nothing else: whoever is asked for its plan again starts them. */
-export async function stopServices(options: ResetOptions, from: Stage): Promise<void> {
+/** Stops the services of some components, and nothing else: whoever is asked for its plan again starts them. */
+export async function stopServices(options: ResetOptions, components: readonly string[]): Promise<void> {
   const { host, name } = options
   const ledger = await readLedger(host)
   if (ledger === undefined) return
   const stops = opsAgainst(nothingPlanned(ledger, name), ledger).filter(
-    ({ action, stage }) => action === 'stop' && compareStages(stage, from) >= 0,
+    ({ action, component }) => action === 'stop' && components.includes(component),
   )
   const run: Run = {
     ...options,

@@ -6,16 +6,20 @@ import { authoritiesOf } from '../authorities.ts'
 import { certificateFaults, type CertificatePair } from '../certificate-faults.ts'
 import { certificateMode, keyMode, pairFault, readPair } from '../installed-pair.ts'
 import { addCertificate, dropPending, readPending } from '../pending.ts'
+import { waitingPair } from '../waiting-pair.ts'
 import { notThere, removed, type Target, type Thing, type Work } from '../target.ts'
 
 export const certificate: Target<'certificate', PlannedCertificate> = {
   target: 'certificate',
   wish: ({ certificates }, name) => certificates.find(({ certificateFile }) => certificateFile === name),
 
-  async inspect(thing, { host, plan }) {
+  async inspect(thing, { host, plan, renew = false }) {
     if ((await host.files.stat(thing.name)) === undefined) return 'absent'
-    const fault = await pairFault(host, placeOf(thing), plan)
-    return fault === undefined ? 'as-written' : { drift: fault }
+    const place = placeOf(thing)
+    const fault = await pairFault(host, place, plan)
+    if (fault !== undefined) return { drift: fault.text, due: fault.due }
+    const waiting = renew || (await waitingPair(host, place)) !== undefined
+    return waiting ? { drift: 'it is to be renewed', due: true } : 'as-written'
   },
 
   async make(wish, work) {
@@ -23,7 +27,9 @@ export const certificate: Target<'certificate', PlannedCertificate> = {
     const { owner, keyFile, authority, subject, names, usages, lifetime } = wish
     const written = { owner, keyFile, authority, subject, names, usages, lifetime }
     const thing: Thing<'certificate'> = { ...head, target: 'certificate', ...written }
-    if ((await pairFault(host, wish, plan)) === undefined) {
+    const waiting = await waitingPair(host, wish)
+    const isWaited = (waiting?.certificate ?? work.certificates.get(wish.certificateFile)) !== undefined
+    if ((waiting === undefined || !isWaited) && (await pairFault(host, wish, plan)) === undefined) {
       await dropPending(host, wish)
       return { changed: false, thing }
     }
@@ -53,7 +59,7 @@ async function pairToInstall(wish: PlannedCertificate, work: Work): Promise<Cert
   const { host, plan, certificates, component } = work
   const authorities = authoritiesOf(plan, wish.authority)
   const faultsOf = (pair: CertificatePair): readonly string[] =>
-    certificateFaults(pair, wish, authorities, host.clock.now())
+    certificateFaults(pair, wish, authorities, host.clock.now()).map(({ text }) => text)
   const pending = await readPending(host, wish)
   const privateKey = pending?.privateKey.revealText()
   const brought = certificates.get(wish.certificateFile)

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { listText } from './list-text.ts'
+
+const plain = (_colour: string, text: string): string => text
+
+test('a row for each certificate, those of the authorities, and who could not be asked', () => {
+  const times = { from: '2026-11-15T11:55:00.000Z', until: '2027-11-15T12:00:00.000Z' }
+  const text = listText(
+    {
+      certificates: [
+        {
+          host: 'cp1',
+          component: 'kubelet',
+          file: '/etc/hyperkube/kubelet/client.crt',
+          authority: 'kubernetes',
+          state: 'good',
+          subject: 'CN=system:node:cp1',
+          signedBy: 'current',
+          due: '2027-07-16T19:58:20.000Z',
+          ...times,
+        },
+        { host: 'cp1', component: 'etcd', file: '/etc/x/peer.crt', authority: 'etcd', state: 'missing' },
+      ],
+      authorities: [{ authority: 'etcd', use: 'current', phase: 'trust', ...times }],
+      unheard: [{ host: 'w1', reason: 'nobody answers' }],
+    },
+    false,
+    plain,
+  )
+  expect(text).toMatchInlineSnapshot(`
+    "HOST  COMPONENT  CERTIFICATE  AUTHORITY   STATE    DUE               UNTIL
+    cp1   kubelet    client.crt   kubernetes  good     2027-07-16 19:58  2027-11-15 12:00
+    cp1   etcd       peer.crt     etcd        missing  -                 -
+
+    AUTHORITY  KEY      FROM              UNTIL             REPLACEMENT
+    etcd       current  2026-11-15 11:55  2027-11-15 12:00  trust
+
+    w1: nobody answers
+    "
+  `)
+})

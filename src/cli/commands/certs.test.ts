@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { createIdentity } from '../../identity/identity.ts'
+import { keyFileText, makeSealingKey, parseKeyFile } from '../../identity/key.ts'
+import { open, seal } from '../../identity/seal.ts'
+import { hyperkube } from '../in-memory.ts'
+
+const clusterFile = `apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: shop }
+spec:
+  kubernetes: 1.37.1
+  hosts:
+    - { name: cp1, address: 192.168.1.11, roles: [control-plane] }
+    - { name: w1, address: 192.168.1.21, roles: [worker] }
+`
+const files = { 'cluster.yml': clusterFile }
+
+test.each([
+  ['certs', "missing required argument 'action'"],
+  ['certs rotate', "'rotate' is invalid for argument 'action'"],
+  ['certs rotate-ca kube', 'which one? all, kubernetes, etcd, front-proxy'],
+  ['certs rotate-ca etcd front-proxy', 'which one?'],
+  ['certs rotate-key', 'which one? service-account, encryption, identity'],
+  ['certs rotate-key etcd', 'which one? service-account, encryption, identity'],
+])('%s is not right', async (words, wrong) => {
+  const { code, stderr } = await hyperkube(words, files)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(wrong)])
+})
+
+test.each(['certs list w9', 'certs renew w9'])('%s: there is no such host', async (words) => {
+  const { code, stderr } = await hyperkube(words, files)
+  expect([code, stderr]).toEqual([1, expect.stringContaining('LIMIT_UNKNOWN_HOST')])
+})
+
+test.each(['certs list', 'certs rotate-ca', 'certs rotate-key encryption'])(
+  '%s needs the identity',
+  async (words) => {
+    const { code, stderr } = await hyperkube(words, files)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('IDENTITY_NOT_READ')])
+  },
+)
+
+test('the identity gets another key; the former one stays where it is', async () => {
+  const identity = await createIdentity('shop', new Date('2026-11-15T00:00:00Z'))
+  const former = makeSealingKey()
+  const keyFile = '/home/me/.config/hyperkube/keys/shop.key'
+  const before = {
+    ...files,
+    'cluster.identity': await seal(identity, former),
+    [keyFile]: keyFileText(former),
+  }
+  const ran = await hyperkube('certs rotate-key identity', before)
+  expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining(`mv ${keyFile}.new ${keyFile}`)])
+  const sealed = ran.files.get('cluster.identity') ?? ''
+  expect(ran.files.get(keyFile)).toBe(keyFileText(former))
+  await expect(open(sealed, former)).rejects.toMatchObject({ code: 'IDENTITY_WRONG_KEY' })
+  const next = parseKeyFile(ran.files.get(`${keyFile}.new`) ?? '')
+  expect((await open(sealed, next)).id).toBe(identity.id)
+  // Cut before the identity was written, the same key is taken the next time.
+  const again = await hyperkube('certs rotate-key identity', {
+    ...before,
+    [`${keyFile}.new`]: keyFileText(next),
+  })
+  expect((await open(again.files.get('cluster.identity') ?? '', next)).id).toBe(identity.id)
+})

@@ -1,0 +1,79 @@
+import { HyperkubeError } from '../../../kit/errors.ts'
+import { placesIn } from '../../../lifecycle/places.ts'
+import { nameOf } from '../../../snapshot/name.ts'
+import { exitCodes } from '../../command.ts'
+import { whomToAsk } from '../../questions.ts'
+import { tableText } from '../../table.ts'
+import { listed } from '../../words.ts'
+import { restoreFrom } from '../restore/restore.ts'
+import { keepSnapshot } from '../save.ts'
+import type { EtcdAction, EtcdScene } from '../scene.ts'
+import { sourceOf } from '../verify.ts'
+import { type Candidate, columnsFor, ranked } from './candidate.ts'
+import { snapshots, survivors } from './look.ts'
+
+/**
+ * Brings a cluster back that has lost most members of its etcd for good: shows what is left and what each would lose, takes
+ * a snapshot of a member that is chosen, and restores from it.
+ */
+export const recover: EtcdAction = async (scene) => {
+  const { context, flags, cluster } = scene
+  const { stderr, paintProgress } = context
+  const left = await survivors(scene)
+  const candidates = ranked([...left.candidates, ...(await snapshots(scene))])
+  const [best] = candidates
+  if (best === undefined) throw nothingLeft()
+  stderr.write(tableText(columnsFor(best.revision, context.now()), candidates, paintProgress))
+  const members = placesIn(cluster).filter(({ etcd }) => etcd)
+  stderr.write(`the new etcd is made of what cluster.yml names: ${listed(members.map(({ host }) => host))}\n`)
+  if (left.leftOut.length > 0) {
+    stderr.write(`taken for lost: ${listed(left.leftOut)}; make sure that they are off for good\n`)
+  }
+  const chosen = await choose(scene, candidates, best)
+  if (chosen === undefined) {
+    stderr.write('USAGE: from which one? There is nobody to ask, and nothing was done\n')
+    stderr.write(`  → --yes takes ${best.name}\n`)
+    return exitCodes.usage
+  }
+  const name = chosen.kind === 'snapshot' ? chosen.name : await keep(scene, chosen)
+  // Whoever is left out was named above.
+  const ignore = [...flags.ignore, 'ETCD_RESTORE_LEFT_OUT']
+  return restoreFrom({ ...scene, flags: { ...flags, ignore } }, await sourceOf(scene, name))
+}
+
+/** All that the member knows is in a file before anything of it is touched. */
+async function keep(scene: EtcdScene, { name: member }: Candidate): Promise<string> {
+  const { context, cluster } = scene
+  const now = context.now()
+  const name = `recovered-${nameOf(cluster.metadata.name, now)}`
+  const { places } = await keepSnapshot(scene, name, now, member)
+  context.stderr.write(`${name}: all that ${member} knows, in ${listed(places)}\n`)
+  return name
+}
+
+async function choose(
+  { context, options }: EtcdScene,
+  candidates: readonly Candidate[],
+  best: Candidate,
+): Promise<Candidate | undefined> {
+  if (options.yes === true) return best
+  const questions = whomToAsk(context, options)
+  if (questions === undefined) return undefined
+  const chosen = await questions.select({
+    message: 'from which one shall the cluster come back?',
+    choices: candidates.map(({ name }) => ({
+      value: name,
+      label: name === best.name ? `${name}, which knows most` : name,
+    })),
+    fallback: best.name,
+  })
+  return candidates.find(({ name }) => name === chosen) ?? best
+}
+
+function nothingLeft(): HyperkubeError {
+  return new HyperkubeError(
+    'ETCD_RECOVER_NOTHING',
+    'no member of etcd answers, and there is no snapshot in the places of spec.etcd.backup',
+    { hint: 'a snapshot that is elsewhere: hyperkube etcd snapshot restore FILE' },
+  )
+}

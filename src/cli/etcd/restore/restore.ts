@@ -1,0 +1,127 @@
+import { surroundings } from '../../../lifecycle/surroundings.ts'
+import { printable } from '../../../kit/printable.ts'
+import { revisionBump } from '../../../snapshot/member-data.ts'
+import { takeOut, verifySnapshot } from '../../../snapshot/verify.ts'
+import { exitCodes } from '../../command.ts'
+import { loadWish } from '../../load-wish.ts'
+import { print } from '../../print.ts'
+import { outcomeNames, reportedRun } from '../../reported-run.ts'
+import { leash } from '../../up/leash.ts'
+import { reach } from '../../up/reach.ts'
+import { count } from '../../words.ts'
+import { etcdPrograms } from '../programs.ts'
+import { openByteProgress } from '../progress.ts'
+import type { EtcdAction, EtcdScene } from '../scene.ts'
+import { identityIn, trustIn } from '../trust.ts'
+import { type SnapshotSource, sourceOf, told } from '../verify.ts'
+import { workDirectory } from '../work-directory.ts'
+import { comeBack, type GoodSnapshot } from './come-back.ts'
+import type { EtcdPrograms } from '../../../snapshot/scratch-member.ts'
+import type { Wish } from '../../../lifecycle/survey.ts'
+
+/** How long hosts may take to finish when the time of --timeout is over. */
+const patience = 30_000
+
+/** Brings a cluster back from a snapshot: checks it, asks, gives every member its data, and brings everything up. */
+export const restore: EtcdAction = async (scene) => {
+  const { context, name } = scene
+  if (name === undefined) {
+    context.stderr.write('USAGE: which one? hyperkube etcd snapshot restore NAME\n')
+    context.stderr.write('  → hyperkube etcd snapshot list names them\n')
+    return exitCodes.usage
+  }
+  return restoreFrom(scene, await sourceOf(scene, name))
+}
+
+export async function restoreFrom(scene: EtcdScene, source: SnapshotSource): ReturnType<EtcdAction> {
+  const { context, options, flags, cluster } = scene
+  const wish = await loadWish(context, options, cluster)
+  await using work = await workDirectory()
+  const { snapshot, programs } = await checked(scene, source, wish, work.path)
+  const settings = {
+    command: 'etcd snapshot restore',
+    cluster: cluster.metadata.name,
+    progress: flags.progress,
+    debug: options.debug === true,
+  }
+  const ended = await reportedRun(context, settings, async (run) => {
+    using way = leash(context.signal, patience)
+    const reached = await reach(context, options, wish, run, way.signal)
+    try {
+      return await comeBack({
+        ...reached,
+        context,
+        options,
+        flags: {
+          ignore: flags.ignore,
+          forceUnlock: flags.forceUnlock,
+          dryRun: false,
+          plan: undefined,
+          mayAsk: flags.progress !== 'json',
+        },
+        run,
+        look: surroundings,
+        keep: async () => undefined,
+        begin: way.letGo,
+        lasting: way.signal,
+        snapshot,
+        programs,
+        directory: work.path,
+      })
+    } finally {
+      await reached.close()
+    }
+  })
+  if (ended.code === exitCodes.usage) return ended.code
+  const { manifest } = snapshot
+  const document = {
+    ...manifest,
+    kind: 'EtcdRestoreResult',
+    name: source.name,
+    outcome: outcomeNames[ended.code],
+    restoredRevision: manifest.revision + revisionBump,
+    changedHosts: ended.changedHosts,
+    seconds: ended.seconds,
+    ...(ended.log === undefined ? {} : { log: ended.log }),
+  }
+  const done = ended.code === exitCodes.ok && ended.changedHosts.length > 0
+  print(context.stdout, options.output, document, () =>
+    done
+      ? printable(
+          `${manifest.cluster.name} is back as of ${manifest.created}: ${count(manifest.keys, 'key')}, in ${ended.seconds.toFixed(0)} s\n`,
+        )
+      : '',
+  )
+  return ended.code
+}
+
+interface Checked {
+  readonly snapshot: GoodSnapshot
+  readonly programs: EtcdPrograms
+}
+
+/** By itself, and in an etcd of the very release that shall run with it. Nothing has been asked of any host yet. */
+async function checked(
+  { context, options, flags, cluster }: EtcdScene,
+  source: SnapshotSource,
+  { identity, lock }: Wish,
+  directory: string,
+): Promise<Checked> {
+  const { signal } = context
+  const trust = await trustIn(context, options, identity)
+  using progress = openByteProgress(context)
+  const programs = async (): Promise<EtcdPrograms> => {
+    if (flags.verify) progress.say('it is whole and of this cluster; restoring it for a trial')
+    return etcdPrograms({ clusterFile: options.file, cluster, lock }, { ...context, progress })
+  }
+  const bytes = told(source, progress.of(`reading ${source.name}`))
+  const world = { trust, programs, directory, signal }
+  const taken = await (flags.verify ? verifySnapshot(bytes, world) : takeOut(bytes, world))
+  const sealed = taken.small['cluster.identity'].toString('utf8')
+  const former = await identityIn(context, options, identity, sealed)
+  const { manifest, small, file } = taken
+  return {
+    snapshot: { manifest, small, file, name: source.name, former },
+    programs: await etcdPrograms({ clusterFile: options.file, cluster, lock }, { ...context, progress }),
+  }
+}

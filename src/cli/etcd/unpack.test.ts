@@ -1,0 +1,56 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { hyperkube } from '../in-memory.ts'
+import { identity, made, snapshotOf } from './fixtures.ts'
+
+const keyFile = { 'kept.key': made['/home/me/.config/hyperkube/keys/shop.key'] ?? '' }
+
+let directory: string
+let file: string
+let bytes: Buffer
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'unpack-'))
+  file = join(directory, 'one.snapshot')
+  bytes = await snapshotOf(identity, made['cluster.identity'] ?? '')
+})
+afterAll(async () => rm(directory, { recursive: true }))
+
+async function unpack(files: Readonly<Record<string, string>>, content = bytes) {
+  await writeFile(file, content)
+  return hyperkube(`etcd snapshot unpack ${file} --key kept.key --to shop`, files)
+}
+
+test('one file and one key give the three files back', async () => {
+  const { code, stdout, files } = await unpack(keyFile)
+  expect(code).toBe(0)
+  expect(stdout).toContain(
+    'of shop, as of 2026-11-15T12:00:00.000Z:\n  shop/cluster.identity\n  shop/cluster.yml',
+  )
+  expect(files.get('shop/cluster.identity')).toBe(made['cluster.identity'])
+  expect(files.get('shop/cluster.yml')).toBe(made['cluster.yml'])
+  expect(files.get('shop/cluster.lock')).toContain('kind: Lock')
+})
+
+test('a file that is there stays, and no other one is written beside it', async () => {
+  const before = { ...keyFile, 'shop/cluster.lock': 'mine' }
+  const { code, stderr, files } = await unpack(before)
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^SNAPSHOT_UNPACK_EXISTS: shop\/cluster.lock/)])
+  expect(Object.fromEntries(files)).toEqual(before)
+})
+
+test('of one that is not whole nothing is written, and of another’s neither', async () => {
+  const cut = await unpack(keyFile, bytes.subarray(0, -1))
+  expect([cut.code, cut.stderr]).toEqual([1, expect.stringMatching(/^SNAPSHOT_TRUNCATED: /)])
+  expect(Object.fromEntries(cut.files)).toEqual(keyFile)
+  const others = Object.fromEntries((await hyperkube('init --name shop --host 10.0.0.1=control-plane')).files)
+  const theirs = { 'kept.key': others['/home/me/.config/hyperkube/keys/shop.key'] ?? '' }
+  const foreign = await unpack(theirs)
+  expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringMatching(/^SNAPSHOT_FOREIGN: /)])
+})
+
+test('without a key it says what it needs', async () => {
+  expect((await hyperkube(`etcd snapshot unpack ${file}`)).code).toBe(2)
+  expect((await hyperkube('etcd snapshot unpack --key kept.key')).code).toBe(2)
+})

@@ -1,0 +1,50 @@
+import { unready } from '../../addons/readiness.ts'
+import { mapAtMost } from '../../catalog/at-most.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { kindOf } from '../../kube/object.ts'
+import { find } from '../../kube/read.ts'
+import { merge } from '../../kube/write.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { waitWatchfully } from '../../kit/wait-watchfully.ts'
+import type { Patience } from './loaded-encryption.ts'
+import { nameOf, type Workload } from './pods-before.ts'
+
+/** What `kubectl rollout restart` writes: pods of another template take the place of those that are there. */
+const annotation = 'kubectl.kubernetes.io/restartedAt'
+/** For all of them together: images are there already. */
+const within = 600_000
+
+/** Has pods made anew, one after the other as each workload says, and waits until all of them are ready. */
+export async function restartAll(
+  api: KubeClient,
+  workloads: readonly Workload[],
+  { tell, now, signal, every = 1000 }: Patience,
+): Promise<void> {
+  const annotations = { [annotation]: now().toISOString() }
+  const patch = { spec: { template: { metadata: { annotations } } } }
+  await mapAtMost(8, workloads, async ({ kind, namespace, name }) =>
+    merge(api, kindOf('apps/v1', kind), { namespace, name }, patch, { signal }),
+  )
+  await waitWatchfully(
+    async () => {
+      for (const workload of workloads) {
+        const { kind, namespace, name } = workload
+        const found = await find(api, kindOf('apps/v1', kind), { namespace, name }, { signal })
+        const reason = found === undefined ? undefined : unready(found)
+        if (reason !== undefined) return `${nameOf(workload)}: ${reason}`
+      }
+      return undefined
+    },
+    {
+      tell,
+      late: (reason) =>
+        new HyperkubeError('KEYS_PODS_NOT_READY', `waited ten minutes for pods to be made anew: ${reason}`, {
+          hint: 'kubectl describe tells why; then the same command again',
+        }),
+      now,
+      deadline: now().getTime() + within,
+      every,
+      signal,
+    },
+  )
+}
