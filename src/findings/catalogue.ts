@@ -20,6 +20,7 @@ import { peers } from './peers.ts'
 import { pki } from './pki.ts'
 import { plan } from './plan.ts'
 import { proxy } from './proxy.ts'
+import { renewal } from './renewal.ts'
 import { rollout } from './rollout.ts'
 import { snapshot } from './snapshot.ts'
 import { spec } from './spec.ts'
@@ -55,6 +56,7 @@ export const areas: readonly Area[] = [
   { title: 'Nodes and their pods', entries: node },
   { title: 'Addons', entries: addon },
   { title: 'Certificates', entries: pki },
+  { title: 'Certificates that renew themselves', entries: renewal },
   { title: 'Keys that change hands', entries: keys },
   { title: 'The way to the API', entries: proxy },
   { title: 'Upstream’s conformance tests', entries: conformance },

@@ -20,6 +20,8 @@ test.each([
   ['1h30m', 5_400_000],
   ['2h0m5s', 7_205_000],
   ['90m', 5_400_000],
+  ['365d', 31_536_000_000],
+  ['1d12h', 129_600_000],
 ])('%s is typed for %i', (text, milliseconds) => {
   expect(parseDuration(text)).toBe(milliseconds)
 })

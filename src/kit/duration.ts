@@ -8,10 +8,11 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(minutes / 60)} h ${pad(minutes % 60)} min`
 }
 
-/** What a person types for one: `30s`, `5m`, `1h30m`. Undefined when it is none, or none at all. */
+/** What a person types for one: `30s`, `5m`, `1h30m`, `90d`. Undefined when it is none, or none at all. */
 export function parseDuration(text: string): number | undefined {
-  const [, hours, minutes, seconds] = /^(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/.exec(text) ?? []
-  const total = Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + Number(seconds ?? 0)
+  const form = /^(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/
+  const [, days = 0, hours = 0, minutes = 0, seconds = 0] = form.exec(text) ?? []
+  const total = Number(days) * 86_400 + Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
   return total === 0 ? undefined : total * 1000
 }
 

@@ -13,8 +13,9 @@ test('what every cluster has', () => {
     'ClusterRoleBinding hyperkube:flannel',
     'Role hyperkube:apiserver-proxies',
     'RoleBinding hyperkube:apiserver-proxies',
+    'ClusterRole hyperkube:agent',
+    'ClusterRoleBinding hyperkube:agent',
     'ClusterRoleBinding hyperkube:kubelet-api',
-    'ClusterRoleBinding hyperkube:node-certificates',
     'ClusterRoleBinding hyperkube:admins',
   ])
 })

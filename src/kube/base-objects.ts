@@ -1,3 +1,4 @@
+import { agentUser, renewalSigner } from '../contract/renewal.ts'
 import { settleAll } from '../kit/settle.ts'
 import type { KubeClient } from './client.ts'
 import type { KubeObject, Manifest } from './object.ts'
@@ -20,17 +21,12 @@ export function baseObjects({ windows }: BaseWish): Manifest[] {
   return [
     ...flannel,
     ...apiserverProxies,
+    ...agents,
     // Without it the API server may not ask kubelets, and nobody sees logs.
     bindCluster('hyperkube:kubelet-api', 'system:kubelet-api-admin', {
       kind: 'User',
       name: 'kube-apiserver-kubelet-client',
     }),
-    // A kubelet may ask for a new certificate for itself, and for nobody else.
-    bindCluster(
-      'hyperkube:node-certificates',
-      'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient',
-      { kind: 'Group', name: 'system:nodes' },
-    ),
     // Unlike system:masters, this can be taken away again.
     bindCluster('hyperkube:admins', 'cluster-admin', { kind: 'Group', name: 'hyperkube:admins' }),
     ...(windows ? [windowsRuntimeClass] : []),
@@ -74,6 +70,29 @@ const apiserverProxies: readonly Manifest[] = [
     roleRef: { apiGroup: group, kind: 'Role', name: 'hyperkube:apiserver-proxies' },
     subjects: [{ apiGroup: group, kind: 'Group', name: 'hyperkube:apiserver-proxies' }],
   },
+]
+
+/** Those of control planes renew certificates of nodes that ask for it. What is asked they see as nodes do. */
+const agents: readonly Manifest[] = [
+  {
+    apiVersion: rbac,
+    kind: 'ClusterRole',
+    metadata: { name: agentUser },
+    rules: [
+      rule({
+        apiGroups: ['certificates.k8s.io'],
+        resources: ['certificatesigningrequests/approval', 'certificatesigningrequests/status'],
+        verbs: ['update'],
+      }),
+      rule({
+        apiGroups: ['certificates.k8s.io'],
+        resources: ['signers'],
+        resourceNames: [renewalSigner],
+        verbs: ['approve', 'sign'],
+      }),
+    ],
+  },
+  bindCluster(agentUser, agentUser, { kind: 'User', name: agentUser }),
 ]
 
 /** A pod that names it goes to Windows nodes, past the taint that keeps others away. */

@@ -70,13 +70,19 @@ export async function create(
   return sent(client, { method: 'POST', path, query: strict, body: manifest, signal, timeout })
 }
 
+export interface ReplaceOptions extends CallOptions {
+  /** What is written apart from the rest: status, approval. */
+  readonly part?: string
+}
+
 /** With the resourceVersion that was read: fails with KUBE_CONFLICT when somebody else has changed it since. */
 export async function replace(
   client: KubeClient,
   object: Manifest,
-  { signal, timeout }: CallOptions = {},
+  { part, signal, timeout }: ReplaceOptions = {},
 ): Promise<KubeObject> {
-  const path = objectPath(await client.discovery.resource(object, { signal, timeout }), object.metadata)
+  const resource = await client.discovery.resource(object, { signal, timeout })
+  const path = objectPath(resource, object.metadata, part)
   return sent(client, { method: 'PUT', path, query: strict, body: object, signal, timeout })
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isValid, renewalDue, validityFrom, within } from './lifetime.ts'
+import { isValid, lifetimeOf, renewalDue, validityFrom, within } from './lifetime.ts'
 
 const validity = { notBefore: new Date(0), notAfter: new Date(90_000) }
 
@@ -33,4 +33,16 @@ test('begins five minutes ago, in whole seconds', () => {
 
 test('stays within what it must stay within', () => {
   expect(within({ notBefore: new Date(-5), notAfter: new Date(91_000) }, validity)).toEqual(validity)
+})
+
+test('what it was made with is known afterwards, so that a copy lives no longer', () => {
+  const at = new Date('2026-11-15T12:00:00.999Z')
+  expect(lifetimeOf(validityFrom(at, 1_200_000))).toBe(1_200_000)
+})
+
+test('also the shortest that is allowed is not due when it was just made', () => {
+  const [made, later] = [new Date(0), new Date(11 * 60_000)]
+  const brief = validityFrom(made, 20 * 60_000)
+  expect([made, later].map((now) => renewalDue(brief, now))).toEqual([false, false])
+  expect(renewalDue(brief, new Date(12 * 60_000))).toBe(true)
 })

@@ -15,6 +15,11 @@ export function validityFrom(now: Date, lifetime: number): Validity {
   return { notBefore: wholeSecond(now.getTime() - skew), notAfter: wholeSecond(now.getTime() + lifetime) }
 }
 
+/** The lifetime that a validity was made with, unless its authority has cut it short. */
+export function lifetimeOf({ notBefore, notAfter }: Validity): number {
+  return notAfter.getTime() - notBefore.getTime() - skew
+}
+
 /** What of a validity lies within another one. */
 export function within(inner: Validity, outer: Validity): Validity {
   return {
@@ -27,7 +32,10 @@ export function isValid({ notBefore, notAfter }: Validity, now: Date): boolean {
   return notBefore <= now && now < notAfter
 }
 
-/** With a third of the lifetime left there is time for many tries before anything expires. */
+/**
+ * With a third of the lifetime left there is time for many tries before anything expires. The minutes before it was made
+ * count, too: of a short life, a little more than a third is left.
+ */
 export function renewalDue({ notBefore, notAfter }: Validity, now: Date): boolean {
   const left = notAfter.getTime() - now.getTime()
   return left * 3 <= notAfter.getTime() - notBefore.getTime()

@@ -1,7 +1,5 @@
 import type { PlannedCertificate } from '../contract/component-plan.ts'
-
-/** A year; whoever renews has four months to do it. */
-const lifetime = 365 * 86_400_000
+import type { Scene } from './scene.ts'
 
 interface CertificateWish {
   /** The path without an ending: that of the certificate and of its key. */
@@ -12,19 +10,23 @@ interface CertificateWish {
   readonly organizations?: readonly string[]
 }
 
-export function clientCertificate(wish: CertificateWish): PlannedCertificate {
-  return certificate(wish, { dns: [], ip: [] }, ['client'])
+type Wishes = Pick<Scene, 'cluster'>
+
+export function clientCertificate(scene: Wishes, wish: CertificateWish): PlannedCertificate {
+  return certificate(scene, wish, { dns: [], ip: [] }, ['client'])
 }
 
 export function serverCertificate(
+  scene: Wishes,
   wish: CertificateWish,
   names: PlannedCertificate['names'],
   usages: PlannedCertificate['usages'] = ['server'],
 ): PlannedCertificate {
-  return certificate(wish, names, usages)
+  return certificate(scene, wish, names, usages)
 }
 
 function certificate(
+  { cluster }: Wishes,
   { path, owner, authority, commonName, organizations = [] }: CertificateWish,
   names: PlannedCertificate['names'],
   usages: PlannedCertificate['usages'],
@@ -34,7 +36,7 @@ function certificate(
     subject: { commonName, organizations },
     names,
     usages,
-    lifetime,
+    lifetime: cluster.spec.certificates.lifetime,
     owner,
     certificateFile: `${path}.crt`,
     keyFile: `${path}.key`,

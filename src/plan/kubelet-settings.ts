@@ -57,7 +57,8 @@ export function kubeletConfiguration(scene: Scene, files: KubeletFiles, own: Jso
     tlsPrivateKeyFile: files.privateKey,
     tlsMinVersion: 'VersionTLS12',
     tlsCipherSuites: [...ciphers],
-    rotateCertificates: true,
+    // The agent renews it. What a kubelet gets for itself it would go on with, whoever has signed that.
+    rotateCertificates: false,
     clusterDomain: network.domain,
     clusterDNS: [topology.dns],
     maxPods: host.components?.kubelet?.maxPods ?? components.kubelet.maxPods,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { dns, ingress, metrics, storage } from './addons.ts'
+import { certificates } from './certificates.ts'
 import { components } from './components.ts'
 import { etcd } from './etcd.ts'
 import { host, ssh } from './host.ts'
@@ -97,6 +98,7 @@ export const cluster = z
       components: components.prefault({}),
       etcd: etcd.prefault({}),
       security: security.prefault({}),
+      certificates: certificates.prefault({}),
       dns: dns.prefault({}),
       metrics: metrics.prefault({}),
       ingress: ingress.prefault({}),

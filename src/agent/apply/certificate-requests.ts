@@ -11,17 +11,19 @@ import { waitingPair } from './waiting-pair.ts'
 
 /**
  * A request, as PEM, for each certificate of a plan that is missing, due or not as wished, by the path of its file; with
- * `renew` for all of them. A key that waits for its certificate already is asked for again, not made anew.
+ * `renew` for all of them. A key that waits for its certificate already is asked for again, not made anew. Of some
+ * `places` alone, where they are given.
  */
 export async function certificateRequests(
   host: LinuxHost,
   plan: NodePlan,
   renew = false,
+  places = plan.components.flatMap(({ certificates }) => certificates),
 ): Promise<Record<string, string>> {
   // A plan of another cluster is refused before it leaves any trace.
   await ledgerFor(host, plan)
   const requests: Record<string, string> = {}
-  for (const place of plan.components.flatMap(({ certificates }) => certificates)) {
+  for (const place of places) {
     const request = await requestFor(host, place, plan, renew)
     if (request !== undefined) requests[place.certificateFile] = request
   }
@@ -35,7 +37,9 @@ async function requestFor(
   renew: boolean,
 ): Promise<string | undefined> {
   const fault = await pairFault(host, place, plan)
-  const pending = fault === undefined ? await waitingPair(host, place) : await readPending(host, place)
+  // What is in place and was not forgotten is not to be signed for a second life; what is half in place is to be ended.
+  const isWhole = fault === undefined || fault.due
+  const pending = isWhole ? await waitingPair(host, place) : await readPending(host, place)
   if (pending !== undefined) return isAnswered(host, place, plan, pending) ? undefined : pending.request
   if (fault === undefined && !renew) return undefined
   // What may be left of the one before is of no use to the new key.

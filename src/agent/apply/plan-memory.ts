@@ -17,6 +17,11 @@ export async function rememberPlan(host: LinuxHost, plan: NodePlan): Promise<voi
   await host.files.write(pathOf(host, files.last), bytesOf(plan), access)
 }
 
+/** Undefined when the host was never taken through one, or not since it was reset. */
+export async function lastPlan(host: LinuxHost): Promise<NodePlan | undefined> {
+  return read(host, files.last)
+}
+
 /** What to go back to from a plan: the last one that was another. Undefined when there never was one. */
 export async function formerPlan(host: LinuxHost, than: string): Promise<NodePlan | undefined> {
   const last = await read(host, files.last)

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { EtcdRestore } from '../../contract/etcd-restore.ts'
 import type { Event } from '../../contract/event.ts'
 import type { Facts } from '../../contract/facts.ts'
@@ -24,7 +25,12 @@ export interface HostWork {
   ): Promise<{ ops: Op[]; findings: Finding[]; texts?: Record<string, string> }>
   formerPlan(than: string): Promise<NodePlan | undefined>
   certificates(): Promise<InstalledCertificate[]>
-  certificateRequests(plan: NodePlan, renew: boolean): Promise<Record<string, string>>
+  /** Of all certificates of a plan, or of some. */
+  certificateRequests(
+    plan: NodePlan,
+    renew: boolean,
+    places?: PlannedCertificate[],
+  ): Promise<Record<string, string>>
   apply(request: Apply, emit: Emit, signal: AbortSignal): Promise<void>
   /** Those of some components. */
   stopServices(components: readonly string[], run: string, emit: Emit, signal: AbortSignal): Promise<void>

@@ -37,6 +37,11 @@ export function decideClaim(
   return gone || force ? { verdict: 'granted', held: granted } : { verdict: 'refused', reason: 'held', held }
 }
 
+/** Whether there is somebody who may change the cluster through this host, and was heard of lately. */
+export function isHeld(held: HeldClaim | undefined, now: number): boolean {
+  return held !== undefined && !held.released && now - held.heard <= silence
+}
+
 /** Whether a request that carries a claim may be heard. */
 export function carries(held: HeldClaim | undefined, { holder, generation }: Claim): boolean {
   return held !== undefined && !held.released && held.holder === holder && held.generation === generation

@@ -27,7 +27,8 @@ export function linuxWork(host: LinuxHost, source: FactSource): HostWork {
     },
     formerPlan: async (than) => formerPlan(host, than),
     certificates: async () => installedCertificates(host),
-    certificateRequests: async (plan, renew) => keyMaking(async () => certificateRequests(host, plan, renew)),
+    certificateRequests: async (plan, renew, places) =>
+      keyMaking(async () => certificateRequests(host, plan, renew, places)),
     async apply({ plan, through, run, secrets, certificates }, emit, signal) {
       await apply({
         host,

@@ -78,17 +78,22 @@ export class Runs {
       return
     }
     const gone = Promise.withResolvers<void>()
-    signal.addEventListener('abort', () => gone.resolve(), { once: true })
-    for (let next = from; !signal.aborted;) {
-      const event = active.events[next - 1]
-      if (event !== undefined) {
-        yield event
-        next++
-      } else if (active.ended) {
-        return
-      } else {
-        await Promise.race([active.news.promise, gone.promise])
+    const leave = (): void => gone.resolve()
+    signal.addEventListener('abort', leave, { once: true })
+    try {
+      for (let next = from; !signal.aborted;) {
+        const event = active.events[next - 1]
+        if (event !== undefined) {
+          yield event
+          next++
+        } else if (active.ended) {
+          return
+        } else {
+          await Promise.race([active.news.promise, gone.promise])
+        }
       }
+    } finally {
+      signal.removeEventListener('abort', leave)
     }
   }
 

@@ -4,6 +4,8 @@ import packageFile from '../../../package.json' with { type: 'json' }
 import { thisMachine } from '../../agent/facts/this-machine.ts'
 import { linuxLayout } from '../../agent/host/layout.ts'
 import { linuxHost } from '../../agent/host/linux-host.ts'
+import { keepRenewed } from '../../agent/renewal/keep-renewed.ts'
+import { usualRhythm } from '../../agent/renewal/rhythm.ts'
 import { hostPeers } from '../../agent/peers/peers.ts'
 import { ClaimStore } from '../../agent/serve/claim-store.ts'
 import { askHello, heartbeat } from '../../agent/serve/heartbeat.ts'
@@ -24,12 +26,20 @@ export const agent: CommandDefinition = {
     const version = await ownVersion()
     const runs = new Runs(operator.machine, new RunLog(join(state, 'runs')), () => new Date())
     const claims = await ClaimStore.open(join(state, 'claim.json'), () => Date.now())
-    const work = linuxWork(linuxHost(version), thisMachine())
+    const host = linuxHost(version)
+    const work = linuxWork(host, thisMachine())
     const server = await serveAgent({ work, runs, claims, peers: hostPeers(), version }, agentSocket)
     const say = (text: string): void => void stderr.write(`${text}\n`)
     say(`hyperkube ${version} listens at ${agentSocket}`)
     const ended = stopped(signal)
     const cease = giveBackMemory()
+    const over = new AbortController()
+    const renewal = keepRenewed({
+      ...{ host, work, runs, claims, say },
+      rhythm: usualRhythm,
+      random: Math.random,
+      signal: AbortSignal.any([ended, over.signal]),
+    })
     const supervisor = systemdSupervisor(process.env)
     const ask = async (deadline: AbortSignal): Promise<void> => askHello(agentSocket, deadline)
     try {
@@ -37,8 +47,10 @@ export const agent: CommandDefinition = {
       await reached(ended)
     } finally {
       cease()
+      over.abort()
       // What is in the middle of something gets to its next safe point, and whoever listens hears of it.
       await runs.stop()
+      await renewal
       await server.close()
     }
     return exitCodes.ok

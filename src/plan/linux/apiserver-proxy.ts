@@ -41,7 +41,7 @@ export const apiserverProxy: Planner<LinuxScene> = (scene) => {
       }),
     ],
     certificates: [
-      clientCertificate({
+      clientCertificate(scene, {
         path: `${directory}/client`,
         owner: name,
         authority: 'kubernetes',

@@ -67,10 +67,10 @@ export const etcd: Planner<LinuxScene> = (scene) => {
     ],
     certificates: [
       // Each member is a client of the others too.
-      serverCertificate({ ...wish, path: `${directory}/server` }, names, ['server', 'client']),
-      serverCertificate({ ...wish, path: `${directory}/peer` }, names, ['server', 'client']),
+      serverCertificate(scene, { ...wish, path: `${directory}/server` }, names, ['server', 'client']),
+      serverCertificate(scene, { ...wish, path: `${directory}/peer` }, names, ['server', 'client']),
       // For people on this host: etcdctl, when nothing else works.
-      clientCertificate({ ...wish, path: `${directory}/client`, commonName: `etcdctl:${host.name}` }),
+      clientCertificate(scene, { ...wish, path: `${directory}/client`, commonName: `etcdctl:${host.name}` }),
     ],
     service: systemdService(
       {

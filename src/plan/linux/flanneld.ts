@@ -64,7 +64,7 @@ export const flanneld: Planner<LinuxScene> = (scene) => {
       },
     ],
     certificates: [
-      clientCertificate({
+      clientCertificate(scene, {
         path: `${directory}/client`,
         owner: 'root',
         authority: 'kubernetes',

@@ -1,12 +1,12 @@
+import { agentDirectory, authorityFiles } from '../../contract/authority-files.ts'
 import type { Service } from '../../contract/service.ts'
 import { component, type Planner } from '../component.ts'
 import { secretFile, textFile } from '../files.ts'
 import { isControlPlane, type LinuxScene } from '../scene.ts'
-import { etc, ownProgram, programDirectory, state } from './paths.ts'
+import { ownProgram, programDirectory, state } from './paths.ts'
 import { renderUnit, thrifty } from './unit.ts'
 
 const name = 'hyperkube-agent'
-const directory = `${etc}/agent`
 const root = { owner: 'root' }
 
 export const hyperkubeAgent: Planner<LinuxScene> = (scene) => {
@@ -21,7 +21,7 @@ export const hyperkubeAgent: Planner<LinuxScene> = (scene) => {
     stage: 'prepare',
     version,
     directories: [
-      { path: directory, owner: 'root', mode: '0700' },
+      { path: agentDirectory, owner: 'root', mode: '0700' },
       { path: `${state}/agent`, owner: 'root', mode: '0700' },
     ],
     artifacts: [
@@ -30,12 +30,12 @@ export const hyperkubeAgent: Planner<LinuxScene> = (scene) => {
     // Control planes renew certificates while no operator is near.
     files: isControlPlane(scene)
       ? authorities.flatMap(([authority, certificate]) => [
-          textFile(`${directory}/${authority}-ca.crt`, certificate, {
+          textFile(authorityFiles(authority).certificates, certificate, {
             ...root,
             mode: '0644',
             restart: false,
           }),
-          secretFile(`${directory}/${authority}-ca.key`, `${authority}-authority-key`, identity, {
+          secretFile(authorityFiles(authority).privateKey, `${authority}-authority-key`, identity, {
             ...root,
             restart: false,
           }),

@@ -182,7 +182,8 @@ function etcdServers(scene: LinuxScene): string[] {
   return scene.topology.etcd.map(({ address }) => `https://${address}:2379`)
 }
 
-function certificates({ host, address, cluster, topology }: LinuxScene): PlannedCertificate[] {
+function certificates(scene: LinuxScene): PlannedCertificate[] {
+  const { host, address, cluster, topology } = scene
   const { api, network } = cluster.spec
   const service = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
   const endpoint = api.endpoint?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
@@ -200,19 +201,19 @@ function certificates({ host, address, cluster, topology }: LinuxScene): Planned
   )
   const own = { owner: name, authority: 'kubernetes' } as const
   return [
-    serverCertificate({ ...own, path: `${directory}/server`, commonName: name }, names),
-    clientCertificate({
+    serverCertificate(scene, { ...own, path: `${directory}/server`, commonName: name }, names),
+    clientCertificate(scene, {
       ...own,
       path: `${directory}/kubelet-client`,
       commonName: 'kube-apiserver-kubelet-client',
     }),
-    clientCertificate({
+    clientCertificate(scene, {
       ...own,
       path: `${directory}/etcd-client`,
       authority: 'etcd',
       commonName: 'kube-apiserver-etcd-client',
     }),
-    clientCertificate({
+    clientCertificate(scene, {
       ...own,
       path: `${directory}/front-proxy-client`,
       authority: 'front-proxy',

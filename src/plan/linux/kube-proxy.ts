@@ -39,7 +39,7 @@ export const kubeProxy: Planner<LinuxScene> = (scene) => {
       kubeconfigFile(scene, name, `https://127.0.0.1:${proxyPort}`, 'root'),
     ],
     certificates: [
-      clientCertificate({
+      clientCertificate(scene, {
         path: `${directory}/client`,
         owner: 'root',
         authority: 'kubernetes',

@@ -49,8 +49,9 @@ export const kubeScheduler: Planner<LinuxScene> = (scene) => {
       kubeconfigFile(scene, name, `https://127.0.0.1:${api.port}`, name),
     ],
     certificates: [
-      clientCertificate({ ...own, path: `${directory}/client`, commonName: user }),
+      clientCertificate(scene, { ...own, path: `${directory}/client`, commonName: user }),
       serverCertificate(
+        scene,
         { ...own, path: `${directory}/server`, commonName: name },
         { dns: ['localhost'], ip: ['127.0.0.1'] },
       ),

@@ -47,8 +47,9 @@ export const kubelet: Planner<LinuxScene> = (scene) => {
       kubeconfigFile(scene, name, `https://127.0.0.1:${proxyPort}`, 'root'),
     ],
     certificates: [
-      clientCertificate({ ...own, path: `${directory}/client`, organizations: ['system:nodes'] }),
+      clientCertificate(scene, { ...own, path: `${directory}/client`, organizations: ['system:nodes'] }),
       serverCertificate(
+        scene,
         { ...own, path: `${directory}/server`, organizations: ['system:nodes'] },
         alternativeNames(node.name, address),
       ),

@@ -32,7 +32,7 @@ export const apiserverProxy: Planner<WindowsScene> = (scene) => {
       textFile(at('config.json'), config, { owner, restart: false }),
     ],
     certificates: [
-      clientCertificate({
+      clientCertificate(scene, {
         path: at('client'),
         owner,
         authority: 'kubernetes',

@@ -69,7 +69,7 @@ export const flanneld: Planner<WindowsScene> = (scene) => {
       },
     ],
     certificates: [
-      clientCertificate({
+      clientCertificate(scene, {
         path: at('client'),
         owner,
         authority: 'kubernetes',

@@ -49,7 +49,7 @@ export const kubeProxy: Planner<WindowsScene> = (scene) => {
     // When this changes, kube-proxy ends by itself and is started again.
     derivedFiles: flannel ? [{ path, owner, mode: '0600', from: sourceVip, template: config }] : [],
     certificates: [
-      clientCertificate({
+      clientCertificate(scene, {
         path: at('client'),
         owner,
         authority: 'kubernetes',

@@ -60,8 +60,9 @@ export const kubelet: Planner<WindowsScene> = (scene) => {
       kubeconfigFile(scene, name),
     ],
     certificates: [
-      clientCertificate({ ...own, path: at('client'), organizations: ['system:nodes'] }),
+      clientCertificate(scene, { ...own, path: at('client'), organizations: ['system:nodes'] }),
       serverCertificate(
+        scene,
         { ...own, path: at('server'), organizations: ['system:nodes'] },
         alternativeNames(node.name, address),
       ),

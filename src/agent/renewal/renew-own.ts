@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import type { PlannedCertificate } from '../../contract/component-plan.ts'
+import type { NodePlan } from '../../contract/node-plan.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { signRequest } from '../../pki/sign.ts'
+import { lastPlan } from '../apply/plan-memory.ts'
+import { renewCertificates } from '../apply/renew.ts'
+import type { LinuxHost } from '../host/host.ts'
+import type { HostWork } from '../serve/answer.ts'
+import { isHeld } from '../serve/claim.ts'
+import type { ClaimStore } from '../serve/claim-store.ts'
+import type { Runs } from '../serve/runs.ts'
+import { askOthers } from './ask-others.ts'
+import { dueCertificates } from './due.ts'
+import { clientOfNode } from './node-api.ts'
+import { ownAuthority } from './own-authorities.ts'
+import { lookEvery, type Rhythm } from './rhythm.ts'
+import type { Look } from './rounds.ts'
+
+export interface RenewalScene {
+  readonly host: LinuxHost
+  readonly work: Pick<HostWork, 'certificateRequests' | 'restoring'>
+  readonly runs: Runs
+  readonly claims: Pick<ClaimStore, 'held'>
+  readonly rhythm: Rhythm
+  readonly say: (text: string) => void
+  readonly signal: AbortSignal
+}
+
+/**
+ * Renews what is due on this host. Nothing of it is remembered but on the disk, in the API and in the journal: a look
+ * that is cut is gone on with by the next one, or by an operator.
+ */
+export async function renewOwn(scene: RenewalScene): Promise<Look> {
+  const { host, work, rhythm } = scene
+  if (await isTaken(scene)) return { next: rhythm.soon }
+  const plan = await lastPlan(host)
+  if (plan === undefined) return { next: rhythm.own, troubles: [] }
+  const { due, expired } = await dueCertificates(host, plan)
+  const troubles: unknown[] = expired.length === 0 ? [] : [tooLate(expired)]
+  const next = lookEvery(plan, rhythm)
+  if (due.length === 0) return { next, troubles }
+  const requests = await work.certificateRequests(plan, false, due)
+  const { certificates, waiting } = await signed(scene, plan, due, requests, troubles)
+  // What nobody has to sign any more came before somebody was cut.
+  const ready = due.filter(
+    ({ certificateFile: file }) => certificates.has(file) || requests[file] === undefined,
+  )
+  if (ready.length > 0) await install(scene, plan, ready, certificates, troubles)
+  return { next: waiting ? Math.min(rhythm.soon, next) : next, troubles }
+}
+
+/** Whether somebody else decides now what is done on this host. */
+async function isTaken({ host, work, runs, claims }: RenewalScene): Promise<boolean> {
+  return (
+    runs.busy || isHeld(claims.held, host.clock.now().getTime()) || (await work.restoring()) !== undefined
+  )
+}
+
+interface Signed {
+  readonly certificates: ReadonlyMap<string, string>
+  /** Whether somebody is still to answer. */
+  readonly waiting: boolean
+}
+
+async function signed(
+  { host, signal }: RenewalScene,
+  plan: NodePlan,
+  due: readonly PlannedCertificate[],
+  requests: Readonly<Record<string, string>>,
+  troubles: unknown[],
+): Promise<Signed> {
+  using api = await clientOfNode(host, plan, signal)
+  const certificates = new Map<string, string>()
+  let waiting = false
+  for (const place of due) {
+    const request = requests[place.certificateFile]
+    if (request === undefined) continue
+    try {
+      const own = await ownAuthority(host, place.authority)
+      if (own === undefined && api === undefined) throw noWay(place)
+      const { subject, names, usages, lifetime } = place
+      const certificate =
+        own === undefined
+          ? api && (await askOthers(host, api, place, request))
+          : await signRequest(own.authority, request, { subject, names, usages, lifetime }, host.clock.now())
+      if (certificate === undefined) waiting = true
+      else certificates.set(place.certificateFile, certificate)
+    } catch (error) {
+      signal.throwIfAborted()
+      troubles.push(error)
+    }
+  }
+  return { certificates, waiting }
+}
+
+/** As a run like any other: an operator who comes meanwhile waits for its end. */
+async function install(
+  { host, runs, claims, say, signal }: RenewalScene,
+  plan: NodePlan,
+  places: readonly PlannedCertificate[],
+  certificates: ReadonlyMap<string, string>,
+  troubles: unknown[],
+): Promise<void> {
+  const run = randomUUID()
+  await runs.start(run, 'renew certificates', async (emit, stop) => {
+    // Whoever came in between does it as well.
+    if (isHeld(claims.held, host.clock.now().getTime())) return
+    await renewCertificates({ host, plan, places, certificates, run, emit, signal: stop })
+    say(`renewed ${places.map(({ certificateFile }) => certificateFile).join(', ')}`)
+  })
+  for await (const { what } of runs.attach(run, 1, signal)) {
+    if (what.type !== 'run-ended' || what.result.outcome !== 'failed') continue
+    const { code, message, hint } = what.result.failure
+    troubles.push(new HyperkubeError(code, message, hint === undefined ? {} : { hint }))
+  }
+}
+
+function tooLate(expired: readonly PlannedCertificate[]): HyperkubeError {
+  const files = expired.map(({ certificateFile }) => certificateFile).join(', ')
+  return new HyperkubeError('RENEWAL_TOO_LATE', `not valid any more, or not yet: ${files}`, {
+    hint: 'where cluster.yml is: hyperkube certs renew HOST; if the clock of this host is wrong, set it first',
+  })
+}
+
+function noWay({ certificateFile }: PlannedCertificate): HyperkubeError {
+  const message = `${certificateFile} is due, and this host is no node that could ask for another one`
+  return new HyperkubeError('RENEWAL_NO_WAY', message, {
+    hint: 'where cluster.yml is: hyperkube certs renew HOST',
+  })
+}
