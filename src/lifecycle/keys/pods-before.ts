@@ -4,26 +4,10 @@ import { mapAtMost } from '../../catalog/at-most.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Kind, kindOf, kubeObject, metadata } from '../../kube/object.ts'
 import { find, list } from '../../kube/read.ts'
-import { HyperkubeError } from '../../kit/errors.ts'
-import { waitWatchfully } from '../../kit/wait-watchfully.ts'
-import { hasCertificate } from '../../pki/several.ts'
-import type { Patience } from './loaded-encryption.ts'
+import { rootName } from './pod-trust.ts'
 
-/** What pods trust the API by: in every namespace, and in a volume of every pod that has a token. */
-const rootName = 'kube-root-ca.crt'
 /** How long a kubelet may take to renew the volumes of a pod that runs. */
 const refresh = 180_000
-const within = 120_000
-
-const rootSchema = kubeObject.extend({
-  metadata: metadata.extend({
-    namespace: z.string(),
-    creationTimestamp: z.string(),
-    managedFields: z.array(z.looseObject({ time: z.string().optional() })).default([]),
-  }),
-  data: z.record(z.string(), z.string()).default({}),
-})
-const rootKind: Kind<z.infer<typeof rootSchema>> = { apiVersion: 'v1', kind: 'ConfigMap', schema: rootSchema }
 
 const owner = z.looseObject({
   apiVersion: z.string(),
@@ -77,43 +61,6 @@ export interface Workload {
   readonly name: string
   /** Whether it is part of an addon that came with the cluster. */
   readonly ours: boolean
-}
-
-/** Waits until every namespace has a certificate among those that pods trust; since when, by namespace. */
-export async function trustedInside(
-  api: KubeClient,
-  certificate: string,
-  { tell, now, signal, every = 1000 }: Patience,
-): Promise<ReadonlyMap<string, number>> {
-  let since: ReadonlyMap<string, number> = new Map()
-  await waitWatchfully(
-    async () => {
-      const { items } = await list(api, rootKind, { fields: `metadata.name=${rootName}`, signal })
-      const lacking = items.filter(({ data }) => !hasCertificate(data['ca.crt'] ?? '', certificate))
-      since = new Map(items.map((item) => [item.metadata.namespace, lastChange(item.metadata)]))
-      if (items.length === 0) return 'controllers to tell pods of the new authority'
-      return lacking.length === 0
-        ? undefined
-        : `${lacking.length} of ${items.length} namespaces to have the new authority`
-    },
-    {
-      tell,
-      late: (reason) =>
-        new HyperkubeError('KEYS_NOT_PUBLISHED', `waited two minutes for ${reason}`, {
-          hint: 'on control planes: journalctl -u kube-controller-manager -n 50; then the same command again',
-        }),
-      now,
-      deadline: now().getTime() + within,
-      every,
-      signal,
-    },
-  )
-  return since
-}
-
-function lastChange(own: z.infer<typeof rootSchema>['metadata']): number {
-  const times = own.managedFields.flatMap(({ time }) => time ?? [])
-  return Math.max(...[own.creationTimestamp, ...times].map((time) => Date.parse(time)))
 }
 
 /** Those with pods that may have read whom to trust before a namespace was told of the new authority. */

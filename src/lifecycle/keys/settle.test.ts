@@ -245,6 +245,21 @@ test('the former authority is taken out of what the API tells', async () => {
     metadata: published,
     data: { 'client-ca-file': both, 'requestheader-client-ca-file': other },
   })
+  const root = (text: string): void =>
+    api.put('configmaps', {
+      metadata: {
+        name: 'kube-root-ca.crt',
+        namespace: 'default',
+        creationTimestamp: new Date(start).toISOString(),
+      },
+      data: { 'ca.crt': text },
+    })
+  root(both)
+  await expect(settled(api, 'kubernetes', identity)).rejects.toMatchObject({
+    code: 'KEYS_NOT_PUBLISHED',
+    message: expect.stringContaining('1 of 1 namespaces to lose the former authority'),
+  })
+  root(pem(identity, 'current'))
   await settled(api, 'kubernetes', identity)
   expect(api.objects.get(`configmaps/kube-system/${published.name}`)?.object['data']).toEqual({
     'client-ca-file': pem(identity, 'current'),

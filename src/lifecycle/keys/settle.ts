@@ -10,7 +10,8 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import { published, type PublishedAuthority, unpublish } from './cluster-trust.ts'
 import { encryptedWith } from './encrypted-with.ts'
 import { encryptionLoaded, type Patience } from './loaded-encryption.ts'
-import { nameOf, trustedInside, workloadsBefore } from './pods-before.ts'
+import { distrustedInside, trustedInside } from './pod-trust.ts'
+import { nameOf, workloadsBefore } from './pods-before.ts'
 import { restartAll } from './restart.ts'
 import { encryptedKinds, rewriteAll } from './rewrite.ts'
 import { tokenLifetime, tokenSecrets } from './token-secrets.ts'
@@ -83,10 +84,13 @@ async function proxyTrusted(cluster: Settling): Promise<readonly Finding[]> {
 function forgetting(authority: PublishedAuthority): Settlement {
   return {
     title: 'the former authority out of what the API tells',
-    async settle({ identity, api, signal }) {
+    async settle(cluster) {
+      const { identity, api, signal } = cluster
       const slot = authority === 'kubernetes' ? 'kubernetes' : 'frontProxy'
       const { replacement } = identity.authorities[slot]
-      if (replacement?.phase === 'distrust') await unpublish(api, authority, replacement.former, signal)
+      if (replacement?.phase !== 'distrust') return []
+      await unpublish(api, authority, replacement.former, signal)
+      if (authority === 'kubernetes') await distrustedInside(api, replacement.former, cluster)
       return []
     },
   }
