@@ -74,7 +74,14 @@ const ask = z.discriminatedUnion('type', [
   /** The events of a run, from one on. */
   z.strictObject({ type: z.literal('attach'), run: z.uuid(), from: z.int().min(1) }),
   /** Stops the services of some components, the last first. The next apply starts them again. */
-  z.strictObject({ type: z.literal('stop-services'), claim, run: z.uuid(), components: z.array(z.string()) }),
+  z.strictObject({
+    type: z.literal('stop-services'),
+    claim,
+    run: z.uuid(),
+    components: z.array(z.string()),
+    /** Without time to end what they are at. */
+    atOnce: z.boolean().optional(),
+  }),
   /** Puts data in the place of what a member of etcd has, as a run: an archive that was brought, by its digest. */
   z.strictObject({
     type: z.literal('place-etcd'),

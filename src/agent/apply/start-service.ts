@@ -114,11 +114,13 @@ export async function stopService(
   component: string,
   emit: Emit,
   signal: AbortSignal,
+  atOnce = false,
 ): Promise<boolean> {
   const { systemd, clock, release } = host
   const { active, pid, busy } = await systemd.show(name)
   if (pid === release.pid || (!busy && ['inactive', 'failed'].includes(active))) return false
   await systemd.stop(name)
+  if (atOnce) await systemd.kill(name)
   await waitFor(
     async () => {
       const state = await systemd.show(name)

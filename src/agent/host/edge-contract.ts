@@ -81,6 +81,11 @@ export const edgeContract: readonly EdgeCheck[] = [
         await becomes(edges, 'active', first.invocation)
         await systemd.stop(unit)
         await becomes(edges, 'inactive')
+        await systemd.start(unit)
+        await becomes(edges, 'active')
+        await systemd.kill(unit)
+        await becomes(edges, 'failed')
+        await systemd.kill(unit)
         await systemd.disable(unit)
         equal((await systemd.show(unit)).enabled, false)
       } finally {

@@ -94,6 +94,11 @@ export function memorySystemd(
       const unit = units.get(name)
       if (unit !== undefined) unit.state = 'inactive'
     },
+    async kill(name) {
+      calls.push(`kill ${name}`)
+      const unit = units.get(name)
+      if (unit?.state === 'active') unit.state = 'failed'
+    },
     async forget(name) {
       const unit = units.get(name)
       if (unit?.text === undefined) units.delete(name)

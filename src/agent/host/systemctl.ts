@@ -41,6 +41,10 @@ export function systemctl(command: Command): Systemd {
       // 5: there is no such unit.
       await command(['systemctl', 'stop', '--no-block', unit], { codes: [0, 5] })
     },
+    async kill(unit) {
+      // 1: it has ended meanwhile.
+      await command(['systemctl', 'kill', '--signal=SIGKILL', unit], { codes: [0, 1] })
+    },
     async forget(unit) {
       // 1: there is no such unit in memory any more.
       await command(['systemctl', 'reset-failed', unit], { codes: [0, 1] })

@@ -13,6 +13,7 @@ import { failureOf, type Emit, type Farewell, type Runs } from './runs.ts'
 
 export type Ask = AgentRequest['ask']
 export type Apply = Extract<Ask, { type: 'apply' }>
+export type StopServices = Extract<Ask, { type: 'stop-services' }>
 export type PlaceEtcd = Extract<Ask, { type: 'place-etcd' }>
 
 /** What the agent can do to its host. */
@@ -33,7 +34,7 @@ export interface HostWork {
   ): Promise<Record<string, string>>
   apply(request: Apply, emit: Emit, signal: AbortSignal): Promise<void>
   /** Those of some components. */
-  stopServices(components: readonly string[], run: string, emit: Emit, signal: AbortSignal): Promise<void>
+  stopServices(ask: StopServices, emit: Emit, signal: AbortSignal): Promise<void>
   placeEtcd(request: PlaceEtcd, emit: Emit, signal: AbortSignal): Promise<void>
   /** A restore of etcd that is not over. */
   restoring(): Promise<EtcdRestore | undefined>
@@ -109,7 +110,7 @@ async function respond(
     case 'stop-services':
       await claims.require(ask.claim)
       await runs.start(ask.run, `stop ${ask.components.join(', ')}`, async (emit, stop) =>
-        work.stopServices(ask.components, ask.run, emit, stop),
+        work.stopServices(ask, emit, stop),
       )
       return { type: 'running', run: ask.run }
     case 'place-etcd':

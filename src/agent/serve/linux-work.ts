@@ -46,8 +46,8 @@ export function linuxWork(host: LinuxHost, source: FactSource): HostWork {
         signal,
       })
     },
-    stopServices: async (components, run, emit, signal) =>
-      stopServices({ host, name: hostname(), run, emit, signal }, components),
+    stopServices: async (ask, emit, signal) =>
+      stopServices({ host, name: hostname(), run: ask.run, emit, signal }, ask),
     placeEtcd: async ({ run, restore, sha256 }, emit, signal) =>
       placeEtcd({ host, name: hostname(), run, emit, signal }, { restore, sha256 }),
     restoring: async () => restoring(host),

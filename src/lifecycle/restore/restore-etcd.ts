@@ -66,8 +66,8 @@ export async function restoreEtcd(
   const { claim, tell, signal } = options
   const linux = wish.cluster.spec.hosts.filter(({ os, name }) => os === 'linux' && sessions.has(name))
   const receivers = [...archives.keys()]
-  const stop = (components: readonly string[]) => async (session: Session) =>
-    inRun(session, tell, { type: 'stop-services', claim, components: [...components] })
+  const stop = (components: readonly string[], atOnce: boolean) => async (session: Session) =>
+    inRun(session, tell, { type: 'stop-services', claim, components: [...components], atOnce })
   const turns: readonly Turn[] = [
     {
       ...{
@@ -84,9 +84,10 @@ export async function restoreEtcd(
     {
       ...{ step: 'stop', title: 'stop kubelets, controllers and API servers; pods go on' },
       hosts: linux.map(({ name }) => name),
-      work: stop(actors),
+      // What they are at is of a cluster that is no more; and without etcd an API server takes minutes to end well.
+      work: stop(actors, true),
     },
-    { step: 'stop-etcd', title: 'stop etcd', hosts: members, work: stop(['etcd']) },
+    { step: 'stop-etcd', title: 'stop etcd', hosts: members, work: stop(['etcd'], false) },
     {
       ...{ step: 'place', title: `put the data in its place on ${list(receivers)}`, hosts: receivers },
       work: async (session) => {
@@ -139,7 +140,7 @@ async function onEach(
 }
 
 type RunAsk =
-  | { type: 'stop-services'; claim: Claim; components: string[] }
+  | { type: 'stop-services'; claim: Claim; components: string[]; atOnce: boolean }
   | { type: 'place-etcd'; claim: Claim; restore: EtcdRestoreId; sha256: string }
 
 async function inRun(session: Session, tell: Tell, ask: RunAsk): Promise<void> {

@@ -75,7 +75,10 @@ function restoreOf(id: string) {
 }
 
 async function stop(): Promise<void> {
-  await stopServices({ host, name: 'cp1', run: someRun, emit: () => undefined, signal }, ['etcd'])
+  await stopServices(
+    { host, name: 'cp1', run: someRun, emit: () => undefined, signal },
+    { components: ['etcd'] },
+  )
 }
 
 async function dataNow(directory = etcdData): Promise<string> {

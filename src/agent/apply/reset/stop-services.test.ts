@@ -22,7 +22,7 @@ test('services of some components stop, the last first; the plan starts them aga
       emit: (what) => void (what.type === 'op-ended' && told.push(`${what.op.action} ${what.op.name}`)),
       signal: new AbortController().signal,
     },
-    ['kube-apiserver', 'kubelet'],
+    { components: ['kube-apiserver', 'kubelet'] },
   )
   expect(told).toEqual(['stop kubelet.service', 'stop kube-apiserver.service'])
   expect([...host.systemd.units].map(([name, { state }]) => `${name} ${state}`)).toEqual([
@@ -36,9 +36,22 @@ test('services of some components stop, the last first; the plan starts them aga
   ])
 })
 
+test('who need not end anything well is not waited for', async () => {
+  await using host = await temporaryHost()
+  publish(host, plan)
+  await applied(host, plan)
+  const signal = new AbortController().signal
+  const wish = { components: ['kube-apiserver'], atOnce: true }
+  await stopServices({ host, name: 'a', run: someRun, emit: () => undefined, signal }, wish)
+  expect(host.systemd.calls.slice(-2)).toEqual(['stop kube-apiserver.service', 'kill kube-apiserver.service'])
+})
+
 test('where nothing of ours is, nothing stops', async () => {
   await using host = await temporaryHost()
   const signal = new AbortController().signal
-  await stopServices({ host, name: 'a', run: someRun, emit: () => undefined, signal }, ['kubelet'])
+  await stopServices(
+    { host, name: 'a', run: someRun, emit: () => undefined, signal },
+    { components: ['kubelet'] },
+  )
   expect(host.systemd.calls).toEqual([])
 })

@@ -7,8 +7,17 @@ import { stopService } from '../start-service.ts'
 import { nothingPlanned, opsAgainst } from './nothing-planned.ts'
 import type { ResetOptions } from './reset.ts'
 
+export interface StopWish {
+  readonly components: readonly string[]
+  /** Without time to end what they are at. */
+  readonly atOnce?: boolean | undefined
+}
+
 /** Stops the services of some components, and nothing else: whoever is asked for its plan again starts them. */
-export async function stopServices(options: ResetOptions, components: readonly string[]): Promise<void> {
+export async function stopServices(
+  options: ResetOptions,
+  { components, atOnce = false }: StopWish,
+): Promise<void> {
   const { host, name } = options
   const ledger = await readLedger(host)
   if (ledger === undefined) return
@@ -23,7 +32,7 @@ export async function stopServices(options: ResetOptions, components: readonly s
   await journalRun(run, { command: 'stop-services' }, async () => {
     for (const op of stops) {
       await runOp(run, op, async () => {
-        const outcome = await stop(run, op)
+        const outcome = await stop(run, op, atOnce)
         await run.book.keep(withStopped(run.book.ledger, op.name))
         return outcome
       })
@@ -31,6 +40,10 @@ export async function stopServices(options: ResetOptions, components: readonly s
   })
 }
 
-export async function stop({ host, emit, signal }: Run, { name, component }: Op): Promise<Outcome> {
-  return (await stopService(host, name, component, emit, signal)) ? 'done' : 'unchanged'
+export async function stop(
+  { host, emit, signal }: Run,
+  { name, component }: Op,
+  atOnce = false,
+): Promise<Outcome> {
+  return (await stopService(host, name, component, emit, signal, atOnce)) ? 'done' : 'unchanged'
 }

@@ -74,7 +74,9 @@ export async function comeBack(scene: ComeBackScene): Promise<Verdict> {
   if (answer !== true) return { code: answer, result: { outcome: 'unchanged' } }
   const seats = places.map(({ host, address }) => ({ name: host, address }))
   await replaceData(scene, proposal, seats)
-  return await bringUp({ ...after, options: { ...options, yes: true } })
+  // Who was stopped just now has not drifted.
+  const ignore = [...flags.ignore, 'HOST_DRIFT']
+  return await bringUp({ ...after, options: { ...options, yes: true }, flags: { ...flags, ignore } })
 }
 
 function membersOf(cluster: Cluster, plans: Proposal['plans']): Place[] {
