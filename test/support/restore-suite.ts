@@ -17,6 +17,17 @@ export interface RestoreSuiteOptions {
   readonly keys: number
   /** Whether a restore is also cut in its midst. */
   readonly cut?: boolean
+  /** Gets what was measured. */
+  readonly report?: (figures: RestoreFigures) => Promise<void>
+}
+
+export interface RestoreFigures {
+  readonly keys: number
+  /** How long it took to try the snapshot in an etcd of its own, to bring the cluster back, and etcdutl for one member; in seconds. */
+  readonly verified: number
+  readonly restored: number
+  readonly etcdutl: number
+  readonly revisions: { readonly before: number; readonly after: number }
 }
 
 const never = new AbortController().signal
@@ -27,7 +38,11 @@ const etcdctl =
   'cd /etc/hyperkube/etcd; export ETCDCTL_CACERT=ca.crt ETCDCTL_CERT=client.crt ETCDCTL_KEY=client.key; etcdctl=$(echo /opt/hyperkube/etcd-*/etcdctl)'
 
 /** A cluster that loses all that it knows, and comes back from one file. */
-export function restoreSuite(clusterNow: () => UpCluster, { keys, cut = false }: RestoreSuiteOptions): void {
+export function restoreSuite(
+  clusterNow: () => UpCluster,
+  { keys, cut = false, report }: RestoreSuiteOptions,
+): void {
+  let tried = 0
   let before: ReadonlyMap<string, string>
   let taken: z.infer<typeof saved>
   const members = (): Host[] => clusterNow().hosts.filter(({ name }) => name.startsWith('cp'))
@@ -88,6 +103,7 @@ done`)
     const { stdout } = await operator.must(0, 'etcd', 'snapshot', 'verify', taken.name, '-o', 'json')
     const found = verified.parse(JSON.parse(stdout))
     expect(found.keys).toBeGreaterThan(keys)
+    tried = found.seconds
     process.stderr.write(`verified: ${found.keys} keys in ${found.seconds.toFixed(1)} s\n`)
   })
 
@@ -139,6 +155,8 @@ done`)
       )
       const now = await count()
       expect(now.count).toBe(keys)
+      const revisions = { before: revision, after: now.revision }
+      await report?.({ keys, verified: tried, restored: took, etcdutl: bare, revisions })
       expect(now.revision).toBeGreaterThan(revision + 999_000_000)
       expect(await nodesReady(cluster.api)).toEqual(cluster.hosts.map(({ name }) => name))
       await podsRun(cluster.hosts.length)
