@@ -16,11 +16,24 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'host',
+          include: ['test/host/**/*.test.ts'],
+          globalSetup: ['test/support/executable-setup.ts'],
+          // No cluster comes up here, and nobody takes the time: two labs at once.
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+          testTimeout: 120_000,
+          hookTimeout: 300_000,
+        },
+      },
+      {
+        test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/support/executable-setup.ts'],
           // Suites share two cores and one kernel: one lab at a time keeps timings honest.
           fileParallelism: false,
+          sequence: { groupOrder: 2 },
           testTimeout: 120_000,
           hookTimeout: 300_000,
         },
