@@ -4,12 +4,12 @@ import { keysSuite } from '../support/keys-suite.ts'
 import { freshLab } from '../support/lab.ts'
 import { type UpCluster, upCluster } from '../support/up-cluster.ts'
 
-describe('keys of a cluster with one control plane', () => {
+describe('keys of a cluster that is in use', () => {
   let lab: Lab
   let cluster: UpCluster
   beforeAll(async () => {
     lab = await freshLab('keys')
-    cluster = await upCluster(lab, '1+1', '1.37.1', { addons: true })
+    cluster = await upCluster(lab, '3+2', '1.37.1', { addons: true })
   }, 900_000)
   afterAll(async () => {
     try {

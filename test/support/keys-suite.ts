@@ -29,6 +29,8 @@ const nodes = z.object({
 })
 const roots = z.object({ items: z.array(z.object({ data: z.record(z.string(), z.string()) })) })
 
+/** Of requests, by those who use the cluster meanwhile. */
+const perSecond = 50
 const etcdctl =
   'cd /etc/hyperkube/etcd && /opt/hyperkube/etcd-*/etcdctl --cacert=ca.crt --cert=client.crt --key=client.key'
 
@@ -134,7 +136,10 @@ export function keysSuite(clusterNow: () => UpCluster): void {
         (await cluster.operator.identity()).authorities.kubernetes.certificate,
       )
       const old = await apiOf(cluster)
-      await must(0, 'rotate-ca', 'kubernetes', '--yes', '--restart-pods')
+      const rotation = must(0, 'rotate-ca', 'kubernetes', '--yes', '--restart-pods')
+      const failed = await acrossAuthorities(cluster, rotation)
+      await rotation
+      expect(failed).toEqual([])
       await expect(old.text('/version')).rejects.toThrow(/certificate|401/)
       old.close()
       const { certificates, authorities } = await listed()
@@ -194,21 +199,23 @@ async function areReady(cluster: UpCluster, name?: string): Promise<boolean> {
 }
 
 /** With one control plane there is nobody to answer while it restarts, so that nobody asks. */
+async function loadOn(cluster: UpCluster): Promise<LoadProcess | undefined> {
+  const worker = cluster.hosts.find(({ name }) => name.startsWith('w'))
+  if (worker === undefined || !cluster.hosts.some(({ name }) => name === 'cp2')) return undefined
+  const credentials = credentialsIn((await cluster.hyperkube('kubeconfig')).stdout)
+  return new LoadProcess(worker, { host: '127.0.0.1', port: 6444, credentials }, perSecond)
+}
+
 async function underLoad(
   cluster: UpCluster,
   work: () => Promise<unknown>,
 ): Promise<{ readonly figures?: LoadFigures }> {
-  const worker = cluster.hosts.find(({ name }) => name.startsWith('w'))
-  if (worker === undefined || !cluster.hosts.some(({ name }) => name === 'cp2')) {
+  await prepared(cluster)
+  const load = await loadOn(cluster)
+  if (load === undefined) {
     await work()
     return {}
   }
-  const api = await apiOf(cluster)
-  await ApiLoad.prepare(api)
-  api.close()
-  const perSecond = 40
-  const credentials = credentialsIn((await cluster.hyperkube('kubeconfig')).stdout)
-  const load = new LoadProcess(worker, { host: '127.0.0.1', port: 6444, credentials }, perSecond)
   try {
     await more(load, 3 * perSecond)
     await work()
@@ -217,7 +224,39 @@ async function underLoad(
     await load.stop()
     throw error
   }
+  return { figures: await told(load) }
+}
+
+/** Whoever asks has a new kubeconfig from the moment on that the new authority signs. Answers with what failed. */
+async function acrossAuthorities(
+  cluster: UpCluster,
+  rotation: Promise<unknown>,
+): Promise<LoadFigures['failed']> {
+  // Told where it is awaited.
+  rotation.catch(() => undefined)
+  await prepared(cluster)
+  const before = await loadOn(cluster)
+  await until(
+    'the new authority to sign',
+    async () => (await cluster.operator.identity()).authorities.kubernetes.replacement?.phase === 'switch',
+    { within: 600_000, every: 100 },
+  )
+  const after = await loadOn(cluster)
+  const first = before && (await told(before))
+  await rotation.catch(() => undefined)
+  if (after !== undefined) await more(after, 3 * perSecond)
+  const second = after && (await told(after))
+  return [...(first?.failed ?? []), ...(second?.failed ?? [])]
+}
+
+async function prepared(cluster: UpCluster): Promise<void> {
+  const api = await apiOf(cluster)
+  await ApiLoad.prepare(api)
+  api.close()
+}
+
+async function told(load: LoadProcess): Promise<LoadFigures> {
   const figures = await load.stop()
   process.stderr.write(`keys under load: ${JSON.stringify(figures)}\n`)
-  return { figures }
+  return figures
 }
