@@ -78,7 +78,7 @@ describe('the objects that every cluster has', () => {
     const second = await applyBaseObjects(client, { windows: true })
     const versions = (objects: typeof first): unknown[] =>
       objects.map(({ kind, metadata }) => [kind, metadata.name, metadata.resourceVersion])
-    expect(first).toHaveLength(8)
+    expect(first).toHaveLength(9)
     expect(versions(second)).toEqual(versions(first))
   })
 
@@ -93,6 +93,8 @@ describe('the objects that every cluster has', () => {
     readonly name?: string
   }
 
+  const csr = { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' }
+  const signers = { group: 'certificates.k8s.io', resource: 'signers' }
   const review = z.looseObject({ status: z.looseObject({ allowed: z.boolean() }) })
 
   async function may({ user, groups = [], ...resourceAttributes }: Question): Promise<boolean> {
@@ -120,16 +122,22 @@ describe('the objects that every cluster has', () => {
     [true, { ...kubelets, verb: 'get', resource: 'nodes', subresource: 'log' }],
     [true, { user: 'somebody', groups: ['hyperkube:admins'], verb: 'delete', resource: 'nodes' }],
     [false, { user: 'somebody', verb: 'delete', resource: 'nodes' }],
+    // Kubelets get no certificates for themselves; agents answer those that nodes ask for.
     [
-      true,
+      false,
       {
         user: 'system:node:w1',
         groups: ['system:nodes'],
+        ...csr,
         verb: 'create',
-        group: 'certificates.k8s.io',
-        resource: 'certificatesigningrequests',
         subresource: 'selfnodeclient',
       },
+    ],
+    [true, { user: 'hyperkube:agent', ...csr, verb: 'update', subresource: 'approval' }],
+    [true, { user: 'hyperkube:agent', ...signers, verb: 'sign', name: 'hyperkube.dev/renewal' }],
+    [
+      false,
+      { user: 'hyperkube:agent', ...signers, verb: 'sign', name: 'kubernetes.io/kube-apiserver-client' },
     ],
   ])('%j: %j', async (allowed, question) => {
     expect(await may(question)).toBe(allowed)
