@@ -18,7 +18,6 @@ import { replaceSuite, upgradeSuite } from './life-suite.ts'
 import { leaksOn, tracesOf } from './secrets.ts'
 import type { Operator } from './operator.ts'
 import { serveOutsideNames } from './outside-names.ts'
-import { restoreSuite } from './restore-suite.ts'
 import { snapshotSuite } from './snapshot-suite.ts'
 import { type UpCluster, upCluster } from './up-cluster.ts'
 
@@ -212,7 +211,6 @@ function suite(
     upgradeSuite(() => cluster, lives)
   }
   if (conformance) conformanceSuite(() => cluster)
-  if (lives !== undefined) restoreSuite(() => cluster, { keys: 1000 })
   const newcomer =
     lives === undefined
       ? undefined
