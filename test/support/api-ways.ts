@@ -1,5 +1,6 @@
 import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2'
 import { Agent, request } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { hasCode } from '../../src/kit/errors.ts'
 
@@ -70,6 +71,9 @@ export function plainWay(target: LoadTarget, keepAlive: boolean): Way {
   return way
 }
 
+/** When Go's clients send again what a server has refused without having begun with it: at once, then after so many seconds. */
+const pauses = [0, 1, 2, 4, 8, 16] as const
+
 /** One session for all, and a new one when the server says goodbye or a request has failed. */
 export function http2Way(target: LoadTarget): Way {
   let session: ClientHttp2Session | undefined
@@ -86,38 +90,39 @@ export function http2Way(target: LoadTarget): Way {
     session = fresh
     return fresh
   }
-  const way: Way = {
-    send: async (message, anew) =>
-      new Promise((resolve, reject) => {
-        const { method, path, body } = message
-        const used = open()
-        const stream = used.request({ ':method': method, ':path': path, 'content-type': patch })
-        let [status, retryAfter, text] = [0, 1000, '']
-        const fail = (error: Error): void => {
-          forget(used)
-          reject(error)
-        }
-        stream.setEncoding('utf8')
-        stream.setTimeout(patience, () => stream.destroy(new Error(`no answer in ${patience} ms`)))
-        stream.on('response', (headers) => {
-          status = headers[':status'] ?? 0
-          retryAfter = Number(headers['retry-after'] ?? 1) * 1000
-        })
-        stream.on('data', (chunk: string) => (text += chunk))
-        stream.on('error', (error) => {
-          // The server has said goodbye, and has not begun with this one.
-          const refused = !anew && stream.rstCode === constants.NGHTTP2_REFUSED_STREAM
-          if (!refused) return fail(error)
-          forget(used)
-          resolve(way.send(message, true))
-        })
-        stream.on('close', () => {
-          if (status === 0) fail(new Error('the session ended'))
-          else resolve({ status, retryAfter, text })
-        })
-        stream.end(body)
-      }),
-    close: () => session?.close(),
+  const later = async (message: Message, times: number, seconds: number): Promise<Answer> => {
+    await sleep(seconds * 1000)
+    return send(message, times)
   }
-  return way
+  const send = async (message: Message, times: number): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const { method, path, body } = message
+      const used = open()
+      const stream = used.request({ ':method': method, ':path': path, 'content-type': patch })
+      let [status, retryAfter, text] = [0, 1000, '']
+      const fail = (error: Error): void => {
+        forget(used)
+        reject(error)
+      }
+      stream.setEncoding('utf8')
+      stream.setTimeout(patience, () => stream.destroy(new Error(`no answer in ${patience} ms`)))
+      stream.on('response', (headers) => {
+        status = headers[':status'] ?? 0
+        retryAfter = Number(headers['retry-after'] ?? 1) * 1000
+      })
+      stream.on('data', (chunk: string) => (text += chunk))
+      stream.on('error', (error) => {
+        // The server has said goodbye, and has not begun with this one.
+        const pause = pauses[times]
+        if (stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM || pause === undefined) return fail(error)
+        forget(used)
+        resolve(later(message, times + 1, pause))
+      })
+      stream.on('close', () => {
+        if (status === 0) fail(new Error('the session ended'))
+        else resolve({ status, retryAfter, text })
+      })
+      stream.end(body)
+    })
+  return { send: async (message) => send(message, 0), close: () => session?.close() }
 }
