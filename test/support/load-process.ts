@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import type { Writable } from 'node:stream'
 import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 import { ApiLoad, type Load, type LoadFigures, loadFigures } from './api-load.ts'
 import { type LoadTarget, loadTarget } from './api-ways.ts'
-import { orderOf } from './network-process.ts'
+import { orderOf, spawnInNetwork } from './network-process.ts'
 
 /** What the process is told, in the first line of its input. It stops when its input ends. */
 const order = z.strictObject({ target: loadTarget, perSecond: z.number() })
@@ -15,26 +15,22 @@ type Word = z.infer<typeof word>
 /** The same load from a process of its own, in a host's network: 127.0.0.1 is that host's own there. */
 export class LoadProcess implements Load {
   requests = 0
-  readonly #child: ChildProcess
+  readonly #input: Writable
   readonly #figures = Promise.withResolvers<LoadFigures>()
 
   constructor(host: Host, target: LoadTarget, perSecond: number) {
-    const argv = ['netns', 'exec', host.mark, process.execPath, import.meta.filename]
-    this.#child = spawn('ip', argv, { stdio: ['pipe', 'pipe', 'inherit'] })
-    this.#child.stdin?.on('error', () => undefined)
-    this.#child.stdin?.write(`${JSON.stringify({ target, perSecond })}\n`)
-    if (this.#child.stdout !== null) {
-      createInterface({ input: this.#child.stdout }).on('line', (line) =>
-        this.#heard(word.parse(JSON.parse(line))),
-      )
-    }
-    this.#child.on('close', (code) => this.#figures.reject(new Error(`the load ended with ${code}`)))
+    const child = spawnInNetwork(host, import.meta.filename)
+    this.#input = child.stdin
+    child.stdin.on('error', () => undefined)
+    child.stdin.write(`${JSON.stringify({ target, perSecond })}\n`)
+    createInterface({ input: child.stdout }).on('line', (line) => this.#heard(word.parse(JSON.parse(line))))
+    child.on('close', (code) => this.#figures.reject(new Error(`the load ended with ${code}`)))
     // Whoever stops it hears of that.
     this.#figures.promise.catch(() => undefined)
   }
 
   async stop(): Promise<LoadFigures> {
-    this.#child.stdin?.end()
+    this.#input.end()
     return this.#figures.promise
   }
 

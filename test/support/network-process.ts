@@ -1,13 +1,22 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
 import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 
-/** A program of ours in a host's network. It reads an order in a line, works until its input ends, and says one thing then. */
+/**
+ * A program of ours in a host's network, and in nothing else of it: `ip netns exec` would give it mounts of its own, and with
+ * them hold the disks of all hosts of all labs.
+ */
+export function spawnInNetwork(host: Host, program: string): ChildProcessByStdio<Writable, Readable, null> {
+  const argv = [`--net=/run/netns/${host.mark}`, process.execPath, program]
+  return spawn('nsenter', argv, { stdio: ['pipe', 'pipe', 'inherit'] })
+}
+
+/** Such a program, which reads an order in a line, works until its input ends, and says one thing then. */
 export function inNetworkOf(host: Host, program: string, order: object): { stop(): Promise<unknown> } {
-  const argv = ['netns', 'exec', host.mark, process.execPath, program]
-  const child = spawn('ip', argv, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawnInNetwork(host, program)
   const said = Promise.withResolvers<unknown>()
   // Whoever stops it hears of that.
   said.promise.catch(() => undefined)
