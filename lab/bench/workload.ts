@@ -68,6 +68,12 @@ export async function probeWorkload(api: KubeApi, signal: AbortSignal): Promise<
   await create('/api/v1/namespaces/default/services', service)
 }
 
+/** Nothing of it stays. */
+export async function removeWorkload(api: KubeApi): Promise<void> {
+  await api.remove(`/apis/apps/v1/namespaces/default/daemonsets/${probe.name}`)
+  await api.remove(`/api/v1/namespaces/default/services/${probe.name}`)
+}
+
 interface PodList {
   readonly items: readonly {
     readonly metadata: { readonly name: string }

@@ -7,6 +7,8 @@ export const hostSettings = {
   cgroupDriver: 'cgroupfs',
   failCgroupV1: false,
   failSwapOn: false,
+  // Images that nobody has used yet would be the first to go from a disk that is the machine's own.
+  imageGCHighThresholdPercent: 100,
   evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
 }
 

@@ -3,6 +3,7 @@ import type { Versions } from '../cluster/artifacts.ts'
 import { hostSettings, kubeProxyConfig } from '../cluster/configs.ts'
 import { network } from '../cluster/units.ts'
 import type { Host } from '../hosts/host.ts'
+import { etcdTag } from './images.ts'
 
 const version = 'kubeadm.k8s.io/v1beta4'
 
@@ -28,7 +29,9 @@ export function initConfig(first: Host, versions: Versions, secrets: JoinSecrets
       kubernetesVersion: versions.kubernetes,
       controlPlaneEndpoint: `${first.address}:6443`,
       networking: { podSubnet: network.pods, serviceSubnet: network.services },
-      etcd: { local: { imageTag: `${versions.etcd.slice(1)}-0` } },
+      // Whoever has a proxy on their own host calls all API servers by this address.
+      apiServer: { certSANs: ['127.0.0.1'] },
+      etcd: { local: { imageTag: etcdTag(versions) } },
     },
     { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', ...hostSettings },
     kubeProxyConfig,
@@ -59,12 +62,20 @@ export function joinConfig(host: Host, first: Host, secrets: JoinSecrets, contro
   })
 }
 
+/** A lab's host has all images beforehand, and fails checks that ask for what it cannot have. */
+const leniency = { imagePullPolicy: 'Never', ignorePreflightErrors: ['all'] }
+
+/** For `kubeadm upgrade apply` and `kubeadm upgrade node` alike. */
+export function upgradeConfig(): string {
+  const document = { apiVersion: version, kind: 'UpgradeConfiguration', apply: leniency, node: leniency }
+  return stringify(document, { aliasDuplicateObjects: false })
+}
+
 function registration(host: Host): object {
   return {
     name: host.name,
     criSocket: hostSettings.containerRuntimeEndpoint,
-    imagePullPolicy: 'Never',
-    ignorePreflightErrors: ['all'],
+    ...leniency,
     kubeletExtraArgs: [{ name: 'node-ip', value: host.address }],
   }
 }

@@ -5,14 +5,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { settleAll } from '../../src/kit/settle.ts'
 import { until } from '../../src/kit/until.ts'
-import {
-  type Fetch,
-  fetchScript,
-  imageFetch,
-  nodeFetches,
-  pauseImage,
-  programFetch,
-} from '../cluster/artifacts.ts'
+import { fetchScript, nodeFetches, pauseImage, programFetch } from '../cluster/artifacts.ts'
 import { type Access, attempt, type Contender, type Ground } from '../cluster/contender.ts'
 import { importImages } from '../cluster/import-images.ts'
 import { flannelFiles, runtimeFiles } from '../cluster/node-files.ts'
@@ -21,6 +14,7 @@ import { sendFiles } from '../cluster/send.ts'
 import { machineArch } from '../engine/build.ts'
 import type { Host } from '../hosts/host.ts'
 import { initConfig, joinConfig, type JoinSecrets, kubeletUnit } from './configs.ts'
+import { imageFetches } from './images.ts'
 
 const configFile = 'etc/kubernetes/kubeadm.yaml'
 const patience = 300_000
@@ -77,19 +71,10 @@ async function prepare(
   const config =
     host === first ? initConfig(first, versions, secrets) : joinConfig(host, first, secrets, controlPlane)
   const arch = machineArch()
-  const images = controlPlane
-    ? ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'].map(
-        (name) => `${name}:${versions.kubernetes}`,
-      )
-    : []
-  const fetches: Fetch[] = [
+  const fetches = [
     ...nodeFetches(versions, arch),
     programFetch(`kubernetes@${versions.kubernetes}`, 'kubeadm', arch),
-    ...[
-      ...images,
-      ...(controlPlane ? [`etcd:${versions.etcd.slice(1)}-0`] : []),
-      `kube-proxy:${versions.kubernetes}`,
-    ].map((name) => imageFetch(`registry.k8s.io/${name}`)),
+    ...imageFetches(versions, controlPlane),
   ]
   await Promise.all([
     host.script(fetchScript(ground, fetches), { signal }),

@@ -26,20 +26,23 @@ export class ProxiedApi {
   readonly node: Host
   readonly servers: readonly Host[]
   readonly credentials: Credentials
+  readonly #at: string
 
-  constructor(node: Host, servers: readonly Host[], credentials: Credentials) {
+  /** It listens at the node's own address, where this machine reaches it, or at another one of the node. */
+  constructor(node: Host, servers: readonly Host[], credentials: Credentials, at = node.address) {
     this.node = node
     this.servers = servers
     this.credentials = credentials
+    this.#at = at
   }
 
-  /** As the plan does, but where this machine reaches it, and with an administrator's certificate. */
+  /** As the plan does, but with an administrator's certificate. */
   async start(configured: readonly string[] = this.servers.map(serverOf)): Promise<void> {
     const { address } = this.node
     const config = {
       apiVersion: 'hyperkube.dev/v1',
       kind: 'ApiserverProxyConfiguration',
-      listen: `${address}:6444`,
+      listen: `${this.#at}:6444`,
       health: `${address}:6445`,
       servers: configured,
       authority: `/${directory}/ca.crt`,

@@ -1,0 +1,80 @@
+import type { BusyFigures } from './busy-cluster.ts'
+import type { UpgradeTrial } from './upgrade-trial.ts'
+
+export interface UpgradeEvidence {
+  readonly shape: string
+  readonly from: string
+  readonly to: string
+  readonly hyperkube: UpgradeTrial
+  readonly kubeadm: UpgradeTrial
+}
+
+/** What came of the same upgrade in two ways, as it is kept. */
+export function upgradeEvidence({ shape, from, to, hyperkube, kubeadm }: UpgradeEvidence): string {
+  return `# An upgrade under load, by hyperkube and by kubeadm, ${shape}
+
+Written by \`test/full/upgrade-beside.test.ts\` on ${new Date().toISOString().slice(0, 10)}: Kubernetes ${from} to ${to}, ${shape} hosts of the lab, one cluster
+after the other on the same machine, whose cores all hosts, their clients and the load share. In the end there ran
+${hyperkube.versions.join(', ')} with hyperkube, and ${kubeadm.versions.join(', ')} with kubeadm.
+Compare columns with each other, not with other machines.
+
+The load is the same: 50 API requests a second and five counted writes a second through hyperkube's own proxy at 127.0.0.1 of
+the last worker, and 100 requests a second from there to a service of four pods, three of which must be available. A client
+sends an API request once more before it counts as failed, and one to the service never.
+
+| | hyperkube | kubeadm |
+|---|---|---|
+${rows.map(([title, value]) => `| ${title} | ${value(hyperkube)} | ${value(kubeadm)} |`).join('\n')}
+
+*hyperkube*: \`hyperkube upgrade --to ${to.slice(1)} --yes\`, from the command to its end. Downloads from the lab's mirror, a snapshot
+of etcd, and all waits and proofs are in its time.
+
+*kubeadm*: as upstream's documentation has it, one node at a time, control planes first: \`kubeadm upgrade apply\` or \`node\`,
+\`kubectl drain\`, the new kubelet, and \`kubectl uncordon\` once the node and the cluster's own pods on it are Ready. Programs and
+images were on every host before its time began, and nobody had to think or to type in between; what failed was typed again
+three seconds later. Its nodes and kubectl reach the API through hyperkube's proxy too, one on each host, which nothing
+restarts: kubeadm has none of its own.
+
+## What failed with hyperkube
+
+${reasons(hyperkube.figures)}
+
+## What failed with kubeadm
+
+${reasons(kubeadm.figures)}
+`
+}
+
+const count = (value: number): string => value.toLocaleString('en')
+
+const rows: readonly (readonly [string, (trial: UpgradeTrial) => string])[] = [
+  ['time', ({ seconds }) => `${seconds.toFixed(0)} s`],
+  ['API requests', ({ figures }) => count(figures.api.requests)],
+  ['– failed', ({ figures }) => count(figures.api.failed.length)],
+  ['– sent again by their clients', ({ figures }) => count(figures.api.retried)],
+  ['– told to wait', ({ figures }) => count(figures.api.throttled)],
+  ['– slowest of those not told to wait', ({ figures }) => `${count(figures.api.worst)} ms`],
+  ['– longest that a watch saw nothing', ({ figures }) => `${count(figures.api.watchGap)} ms`],
+  ['requests to the service', ({ figures }) => count(figures.service.requests)],
+  ['– failed', ({ figures }) => count(figures.service.failed.length)],
+  ['– slowest', ({ figures }) => `${count(figures.service.worst)} ms`],
+  ['writes acknowledged', ({ figures }) => count(figures.writes.acknowledged.length)],
+  ['– refused, twice', ({ figures }) => count(figures.writes.refused)],
+  ['– acknowledged and lost', ({ figures }) => count(figures.lost.length)],
+  ["restarts of the service's containers in their place", ({ restarted }) => count(restarted)],
+]
+
+/** The most frequent ones. */
+function reasons({ api, service }: BusyFigures): string {
+  const all = [
+    ...api.failed.map((said) => `API: ${said}`),
+    // Without its time of day.
+    ...service.failed.map((said) => `service: ${said.replace(/^\S+ /, '')}`),
+  ].map((said) => said.replaceAll(/\s+/g, ' ').slice(0, 200))
+  const times = Map.groupBy(all, (said) => said)
+  const lines = [...times]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .slice(0, 5)
+    .map(([said, same]) => `- ${same.length} × ${said}`)
+  return lines.length === 0 ? 'Nothing.' : lines.join('\n')
+}
