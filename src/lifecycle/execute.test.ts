@@ -65,6 +65,7 @@ async function run({
   const well = async (): Promise<Unwell> => undefined
   const observer: Observer = {
     members: async () => [],
+    remembered: async () => [],
     inside: async () => undefined,
     etcdWell,
     apiReady: well,

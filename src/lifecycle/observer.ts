@@ -16,6 +16,8 @@ export type Unwell = string | undefined
 export interface Observer {
   /** The members of etcd as they know each other; none when nobody answers. */
   members(): Promise<readonly KnownMember[]>
+  /** The same as one of them remembers it, when too few of them answer to be sure. */
+  remembered(): Promise<readonly KnownMember[]>
   /** Undefined when no API server answers. Addons are looked at where somebody wishes any. */
   inside(addons?: AddonWish): Promise<Inside | undefined>
   /** Of the hosts with these names. */

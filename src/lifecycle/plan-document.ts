@@ -4,6 +4,7 @@ import { findingSchema } from '../contract/finding.ts'
 import { type NodePlan, nodePlanFormat } from '../contract/node-plan.ts'
 import { op } from '../contract/op.ts'
 import type { Format } from '../contract/versioned.ts'
+import type { Step } from '../rollout/step.ts'
 import type { Proposal } from './survey.ts'
 
 const document = z.strictObject({
@@ -27,10 +28,15 @@ export const planFormat: Format<PlanDocument> = {
   older: [],
 }
 
-/** Of the hosts that it shall speak of. */
+/** What a command would do to a cluster, as far as it is kept. */
+export interface Foreseen extends Pick<Proposal, 'findings' | 'plans' | 'ops' | 'addons'> {
+  readonly steps: readonly Pick<Step, 'id' | 'hosts'>[]
+}
+
+/** Of the hosts that it shall speak of; of all, where nobody says more. */
 export function planDocument(
-  { findings, plans, ops, steps, addons }: Proposal,
-  hosts: ReadonlySet<string>,
+  { findings, plans, ops, steps, addons }: Foreseen,
+  hosts: ReadonlySet<string> = new Set(ops.keys()),
 ): PlanDocument {
   return {
     apiVersion: 'hyperkube.dev/v1',

@@ -1,6 +1,6 @@
 import { lay, put } from '../addons/put.ts'
 import { remove } from '../addons/remove.ts'
-import { EtcdClient } from '../etcd/client.ts'
+import { EtcdClient, type MembersOptions } from '../etcd/client.ts'
 import { isEtcdError } from '../etcd/etcd-error.ts'
 import type { Identity } from '../identity/identity.ts'
 import { trustedAuthorities } from '../identity/trusted.ts'
@@ -19,6 +19,7 @@ import { drainForecasts } from './drain/forecast.ts'
 import { applyObjects, objectChanges, settleNodes } from './inside/changes.ts'
 import { nodeKind } from './inside/node.ts'
 import { notReady, whyNotReady } from './inside/node-readiness.ts'
+import type { KnownMember } from './live.ts'
 import { isAt, joinEtcd, leaveEtcd, promote } from './membership.ts'
 import type { Interior, Observer, Unwell } from './observer.ts'
 import { dialThrough } from './dial.ts'
@@ -124,15 +125,9 @@ export async function surroundings(
     async removeNode(host) {
       await removeObject(api, nodeKind, { name: nodeOf(host) })
     },
-    async members() {
-      try {
-        return (await etcd.members({ timeout: 3000 })).members
-      } catch (error) {
-        // Nobody answers: there is none yet, or no quorum of it.
-        if (isEtcdError(error, 'ETCD_UNREACHABLE') || isEtcdError(error, 'ETCD_UNAVAILABLE')) return []
-        throw error
-      }
-    },
+    // Nobody answers: there is none yet, or no quorum of it.
+    members: async () => membersOf(etcd, { timeout: 3000 }),
+    remembered: async () => membersOf(etcd, { timeout: 3000, unconfirmed: true }),
     async etcdWell(hosts) {
       return firstUnwell(hosts, async (host) => {
         const { ready: well, reason } = await etcd.health(etcdUrl(host))
@@ -162,6 +157,15 @@ export async function surroundings(
       etcd.close()
       api.close()
     },
+  }
+}
+
+async function membersOf(etcd: EtcdClient, options: MembersOptions): Promise<readonly KnownMember[]> {
+  try {
+    return (await etcd.members(options)).members
+  } catch (error) {
+    if (isEtcdError(error, 'ETCD_UNREACHABLE') || isEtcdError(error, 'ETCD_UNAVAILABLE')) return []
+    throw error
   }
 }
 

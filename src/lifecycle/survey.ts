@@ -17,10 +17,12 @@ import type { Cluster } from '../spec/cluster.ts'
 import type { Answer } from './agent-link.ts'
 import { addonsOf, foreseen } from './addons/look.ts'
 import { type AddonProposal, isFeasible, noAddons } from './addons/proposal.ts'
+import { clearingOps } from './clearing.ts'
 import { type InsideChange, nodeChanges, trialChanges } from './inside/changes.ts'
 import type { Node } from './inside/node.ts'
 import { type Leaver, leaversOf, leavingOf } from './leavers.ts'
 import { liveOf } from './live.ts'
+import { lostQuorum } from './lost-quorum.ts'
 import { placesIn, placesNow, rolesIn } from './places.ts'
 import { freshHosts } from './peers/fresh.ts'
 import { peersOf } from './peers/peer.ts'
@@ -45,6 +47,7 @@ export interface Wish {
 export interface Proposal {
   readonly findings: readonly Finding[]
   readonly plans: readonly NodePlan[]
+  /** By name of host, also of those that leave. */
   readonly ops: ReadonlyMap<string, readonly Op[]>
   /** What is in files and units that would change, by host and by name, where that was asked for. */
   readonly texts?: ReadonlyMap<string, ReadonlyMap<string, string>>
@@ -116,8 +119,10 @@ export interface SurveyOptions {
   readonly renew?: boolean
   /** Hosts whose etcd was given its data, and has never run with it. */
   readonly restored?: readonly string[]
-  /** Goes to hosts that have to leave, and says which of them answer. */
-  readonly meet: (leavers: readonly Leaver[]) => Promise<ReadonlySet<string>>
+  /** What a host will have to do by then, from what it says now. */
+  readonly expected?: ((plan: NodePlan, ops: readonly Op[]) => readonly Op[]) | undefined
+  /** Goes to hosts that have to leave; answers with those of them that answer. */
+  readonly meet: (leavers: readonly Leaver[]) => Promise<ReadonlyMap<string, Session>>
 }
 
 type HostDiff = Extract<Answer, { type: 'diff' }>
@@ -127,7 +132,7 @@ export async function survey(
   wish: Wish,
   sessions: ReadonlyMap<string, Session>,
   look: (plans: readonly NodePlan[]) => Promise<Observer & Disposable>,
-  { ignored, limit, texts = false, renew = false, restored = [], meet }: SurveyOptions,
+  { ignored, limit, texts = false, renew = false, restored = [], expected, meet }: SurveyOptions,
 ): Promise<Proposal> {
   const facts = await factsOf(sessions)
   const { plans, findings } = planFrom(wish, facts, ignored)
@@ -135,10 +140,12 @@ export async function survey(
   const addonWish = limit === undefined ? addonsOf(wish, facts) : undefined
   using around = await look(plans)
   const [found, members, seen] = await Promise.all([
-    diffsOf(plans, sessions, { texts, renew }),
+    diffsOf(plans, sessions, { texts, renew }, expected),
     around.members(),
     around.inside(addonWish),
   ])
+  const stuck = members.length > 0 ? [] : lostQuorum(await around.remembered(), plans)
+  if (stuck.length > 0) return { ...nothing, findings: [...findings, ...stuck] }
   const ops = new Map([...found].map(([host, { ops: own }]) => [host, (limit?.has(host) ?? true) ? own : []]))
   const drift = [...found.values()].flatMap((diff) => diff.findings)
   // After the others have been asked: until then nobody of ours may listen where they look for etcd.
@@ -151,7 +158,7 @@ export async function survey(
   const places = placesNow(cluster, plans)
   // Whoever names some hosts means those, and not the ones that are gone from the file.
   const leavers = limit === undefined ? leaversOf(places, members, nodes) : []
-  const answering = leavers.length === 0 ? new Set<string>() : await meet(leavers)
+  const answering = leavers.length === 0 ? new Map<string, Session>() : await meet(leavers)
   const rolled = rollout({
     plans,
     ops,
@@ -186,7 +193,7 @@ export async function survey(
   return {
     findings: all,
     plans,
-    ops,
+    ops: new Map([...ops, ...(await clearingOps(wish.identity, answering))]),
     texts: new Map([...found].map(([host, diff]) => [host, new Map(Object.entries(diff.texts ?? {}))])),
     steps: failed ? [] : rolled.steps,
     leavers,
@@ -244,14 +251,16 @@ async function diffsOf(
   plans: readonly NodePlan[],
   sessions: ReadonlyMap<string, Session>,
   asked: { readonly texts: boolean; readonly renew: boolean },
+  expected: SurveyOptions['expected'] = (_, ops) => ops,
 ): Promise<ReadonlyMap<string, HostDiff>> {
+  const diffOf = async (plan: NodePlan, session: Session): Promise<readonly [string, HostDiff]> => {
+    const found = await session.ask({ type: 'diff', plan, ...asked }, 'diff')
+    return [plan.host, { ...found, ops: [...expected(plan, found.ops)] }]
+  }
   const all = await settleAll(
     plans.flatMap((plan) => {
       const session = sessions.get(plan.host)
-      if (session === undefined) return []
-      return [
-        (async () => [plan.host, await session.ask({ type: 'diff', plan, ...asked }, 'diff')] as const)(),
-      ]
+      return session === undefined ? [] : [diffOf(plan, session)]
     }),
   )
   return new Map(all)

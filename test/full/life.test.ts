@@ -3,6 +3,7 @@ import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { clientOf } from '../support/admin.ts'
+import { asForeseen } from '../support/foreseen.ts'
 import { snapshot } from '../support/host-snapshot.ts'
 import { freshLab } from '../support/lab.ts'
 import { upgradeUnderLoad } from '../support/life-suite.ts'
@@ -30,10 +31,9 @@ afterAll(async () => {
 
 test('control planes and a worker join: members learn before they vote, one after the other', async () => {
   await shall('cp1', 'cp2', 'cp3', 'w1', 'w2')
-  const { stdout } = await operator.must(3, 'plan')
-  expect(stdout).toContain('etcd on cp2, while etcd is well on cp1')
-  expect(stdout).toContain('etcd on cp3, while etcd is well on cp1 and cp2')
-  await operator.must(0, 'up', '--yes')
+  const { shown } = await asForeseen(operator, [...hosts.values()], ['up'])
+  expect(shown).toContain('etcd on cp2, while etcd is well on cp1')
+  expect(shown).toContain('etcd on cp3, while etcd is well on cp1 and cp2')
   expect(await voters('cp1')).toEqual(['cp1', 'cp2', 'cp3'])
   expect(await nodes('cp3')).toEqual(['cp1', 'cp2', 'cp3', 'w1', 'w2'])
   expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
@@ -45,18 +45,18 @@ test(
   async () => {
     const shown = await operator.must(3, 'upgrade', '--to', '1.37.1', '--dry-run')
     expect(shown.stderr).toContain('etcd on cp1, while 2 of 3 members of etcd are well without cp1')
-    await upgradeUnderLoad(operator, '1.37.1', { server: hostNamed('cp3'), from: hostNamed('w1') })
+    const all = { hosts: [...hosts.values()], server: hostNamed('cp3'), from: hostNamed('w1') }
+    await upgradeUnderLoad(operator, '1.37.1', all)
     expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
   },
 )
 
 test('who is no longer in the file leaves, in an order in which nobody misses it', async () => {
   await shall('cp2', 'cp3', 'w2')
-  const { stdout } = await operator.must(3, 'plan')
-  expect(stdout).toContain('cp1 (not in cluster.yml any more)')
-  expect(stdout).toContain('w1 leaves, pods moved away first')
-  expect(stdout).toContain('cp1 leaves, pods moved away first, taken out of etcd')
-  await operator.must(0, 'up', '--yes')
+  const { shown } = await asForeseen(operator, [...hosts.values()], ['up'])
+  expect(shown).toContain('cp1 (not in cluster.yml any more)')
+  expect(shown).toContain('w1 leaves, pods moved away first')
+  expect(shown).toContain('cp1 leaves, pods moved away first, taken out of etcd')
   expect(await voters('cp2')).toEqual(['cp2', 'cp3'])
   expect(await nodes('cp2')).toEqual(['cp2', 'cp3', 'w2'])
   for (const name of ['cp1', 'w1']) {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { testImage } from '../../lab/cluster/artifacts.ts'
 import type { KubernetesVersion } from '../../lab/engine/parts.ts'
 import { until } from '../../src/kit/until.ts'
+import { foresee } from './foreseen.ts'
 import { kubectlOf } from './kubectl.ts'
 import type { UpCluster } from './up-cluster.ts'
 
@@ -17,6 +18,7 @@ export function drainSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVe
     const cluster = clusterNow()
     await bothOn('w1', cluster, kubernetes)
     await putBudget(cluster, 1)
+    const foresight = await foresee(cluster, cluster.hosts, ['node', 'drain', 'w1'])
     const drained = cluster.hyperkube('node', 'drain', 'w1', '--yes')
     let isOver = false
     void drained.finally(() => (isOver = true)).catch(() => undefined)
@@ -32,6 +34,8 @@ export function drainSuite(clusterNow: () => UpCluster, kubernetes: KubernetesVe
     const { code, stdout, stderr } = await drained
     expect(code, stderr).toBe(0)
     expect(stdout).toContain('w1 is empty')
+    // Nothing is done on any host.
+    await foresight.kept()
     expect(stderr).toMatch(/shop\/web-\S+ \(ReplicaSet web-/)
     expect(available.length).toBeGreaterThan(20)
     expect(Math.min(...available)).toBeGreaterThanOrEqual(1)

@@ -7,6 +7,7 @@ import { until } from '../../src/kit/until.ts'
 import { makeRequest } from '../../src/pki/request.ts'
 import { signRequest } from '../../src/pki/sign.ts'
 import { ApiLoad, type LoadFigures } from './api-load.ts'
+import { asForeseen, foresee } from './foreseen.ts'
 import { credentialsIn } from './kubeconfig.ts'
 import { LoadProcess } from './load-process.ts'
 import { more } from './proxied-api.ts'
@@ -56,9 +57,10 @@ export function keysSuite(clusterNow: () => UpCluster): void {
     const worker = lastOf(clusterNow())
     const file = '/etc/hyperkube/kubelet/client.crt'
     const before = await worker.script(`cat ${file}`)
-    await must(0, 'renew', worker.name, '--yes')
+    const { operator, hosts } = clusterNow()
+    await asForeseen(operator, hosts, ['certs', 'renew', worker.name])
     expect((await worker.script(`cat ${file}`)).stdout).toBe(before.stdout)
-    await must(0, 'renew', worker.name, '--all', '--yes')
+    await asForeseen(operator, hosts, ['certs', 'renew', worker.name, '--all'])
     expect((await worker.script(`cat ${file}`)).stdout).not.toBe(before.stdout)
     await clusterNow().operator.must(0, 'up', '--dry-run')
   })
@@ -107,7 +109,10 @@ export function keysSuite(clusterNow: () => UpCluster): void {
           await api.ensure(collection, { apiVersion: 'v1', kind: 'Secret', metadata, data: { word } })
         }
         expect(await encryptedWith(cluster, 'key1')).toBeGreaterThanOrEqual(600)
-        const { figures } = await underLoad(cluster, async () => must(0, 'rotate-key', 'encryption', '--yes'))
+        const rotated = ['certs', 'rotate-key', 'encryption'] as const
+        const { figures } = await underLoad(cluster, async () =>
+          asForeseen(cluster.operator, cluster.hosts, rotated, { goesOn: true }),
+        )
         expect(figures?.failed ?? []).toEqual([])
         expect(await encryptedWith(cluster, 'key1')).toBe(0)
         expect(await encryptedWith(cluster, 'key2')).toBeGreaterThanOrEqual(600)
@@ -123,7 +128,11 @@ export function keysSuite(clusterNow: () => UpCluster): void {
   )
 
   test('a new authority of etcd, and nobody notices', { timeout: 900_000 }, async () => {
-    const { figures } = await underLoad(clusterNow(), async () => must(0, 'rotate-ca', 'etcd', '--yes'))
+    const { operator, hosts } = clusterNow()
+    const rotated = ['certs', 'rotate-ca', 'etcd'] as const
+    const { figures } = await underLoad(clusterNow(), async () =>
+      asForeseen(operator, hosts, rotated, { goesOn: true }),
+    )
     expect(figures?.failed ?? []).toEqual([])
   })
 
@@ -136,9 +145,12 @@ export function keysSuite(clusterNow: () => UpCluster): void {
         (await cluster.operator.identity()).authorities.kubernetes.certificate,
       )
       const old = await apiOf(cluster)
-      const rotation = must(0, 'rotate-ca', 'kubernetes', '--yes', '--restart-pods')
+      const words = ['certs', 'rotate-ca', 'kubernetes', '--restart-pods'] as const
+      const foresight = await foresee(cluster, cluster.hosts, words)
+      const rotation = cluster.operator.must(0, ...words, '--yes')
       const failed = await acrossAuthorities(cluster, rotation)
       await rotation
+      await foresight.kept({ goesOn: true })
       expect(failed).toEqual([])
       await expect(old.text('/version')).rejects.toThrow(/certificate|401/)
       old.close()

@@ -3,6 +3,7 @@ import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { KubernetesVersion } from '../../lab/engine/parts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import { BusyCluster, busyText } from './busy-cluster.ts'
+import { asForeseen, foresee } from './foreseen.ts'
 import { type HostSnapshot, snapshot } from './host-snapshot.ts'
 import { credentialsIn } from './kubeconfig.ts'
 import { nodesReady, votersOf } from './membership.ts'
@@ -31,7 +32,7 @@ export function upgradeSuite(clusterNow: () => UpCluster, to: KubernetesVersion)
     const { operator, hosts } = clusterNow()
     const [first, worker] = ['cp1', 'w1'].map((name) => hosts.find((host) => host.name === name))
     if (first === undefined || worker === undefined) throw new Error('there are no such hosts')
-    await upgradeUnderLoad(operator, version, { server: first, from: worker })
+    await upgradeUnderLoad(operator, version, { hosts, server: first, from: worker })
     expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
   })
 
@@ -46,18 +47,21 @@ export function upgradeSuite(clusterNow: () => UpCluster, to: KubernetesVersion)
 export async function upgradeUnderLoad(
   operator: Operator,
   version: string,
-  { server, from }: { readonly server: Host; readonly from: Host },
+  { hosts, server, from }: { readonly hosts: readonly Host[]; readonly server: Host; readonly from: Host },
 ): Promise<void> {
+  const words = ['upgrade', '--to', version] as const
+  const foresight = await foresee(operator, hosts, words)
   const credentials = credentialsIn((await operator.must(0, 'kubeconfig')).stdout)
   const api = new KubeApi(`https://${server.address}:6443`, credentials)
   try {
     const busy = await BusyCluster.open(api, from, credentials)
     const began = performance.now()
-    const result = await operator.hyperkube('upgrade', '--to', version, '--yes')
+    const result = await operator.hyperkube(...words, '--yes')
     const took = (performance.now() - began) / 1000
     const figures = await busy.stop(api)
     process.stderr.write(`upgraded in ${took.toFixed(0)} s: ${busyText(figures)}\n`)
     expect(result.code, result.stderr).toBe(0)
+    await foresight.kept()
     expect(figures.api.failed).toEqual([])
     expect(figures.service.failed).toEqual([])
     expect(figures.writes.refused).toBe(0)
@@ -80,14 +84,13 @@ export function replaceSuite(
     `${by} takes the place of ${name}: it votes before the other one leaves`,
     { timeout: 600_000 },
     async () => {
-      const { operator, api } = clusterNow()
+      const { operator, api, hosts } = clusterNow()
       const host = await newcomer()
       came = { host, before: await snapshot(host) }
       const words = ['node', 'replace', name, '--by', by, '--address', host.address] as const
-      const { stderr } = await operator.must(3, ...words, '--dry-run')
-      expect(stderr).toContain(`etcd on ${by}, while etcd is well on cp1, cp2 and cp3`)
-      expect(stderr).toContain(`${name} leaves, pods moved away first, taken out of etcd`)
-      await operator.must(0, ...words, '--yes')
+      const { shown } = await asForeseen(operator, [...hosts, host], words)
+      expect(shown).toContain(`etcd on ${by}, while etcd is well on cp1, cp2 and cp3`)
+      expect(shown).toContain(`${name} leaves, pods moved away first, taken out of etcd`)
       const members = ['cp1', 'cp2', 'cp3', by].filter((one) => one !== name)
       expect(await votersOf(host)).toEqual(members)
       expect(await nodesReady(api)).toEqual([...members, 'w1', 'w2'])

@@ -21,6 +21,12 @@ interface NodeList {
   }[]
 }
 
+/** Names of all nodes that the API knows. */
+export async function nodeNames(api: KubeApi): Promise<string[]> {
+  const { items } = await api.get<NodeList>('/api/v1/nodes')
+  return items.map(({ metadata }) => metadata.name).toSorted()
+}
+
 /** Names of nodes that are Ready. */
 export async function nodesReady(api: KubeApi): Promise<string[]> {
   const { items } = await api.get<NodeList>('/api/v1/nodes')

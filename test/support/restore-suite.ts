@@ -9,6 +9,7 @@ import type { Host } from '../../lab/hosts/host.ts'
 import { run } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 import { until } from '../../src/kit/until.ts'
+import { foresee } from './foreseen.ts'
 import { nodesReady } from './membership.ts'
 import type { UpCluster } from './up-cluster.ts'
 
@@ -147,9 +148,12 @@ done`)
       await settleAll(
         members().map(async (host) => host.script('systemctl stop etcd; rm -r /var/lib/etcd/data')),
       )
+      const words = ['etcd', 'snapshot', 'restore', taken.name] as const
+      const foresight = await foresee(cluster, cluster.hosts, words)
       const began = performance.now()
       await restore(0, taken.name)
       const took = (performance.now() - began) / 1000
+      await foresight.kept()
       const bare = await bareRestore(first(), snapshotFile())
       process.stderr.write(
         `restored in ${took.toFixed(1)} s; etcdutl alone takes ${bare.toFixed(1)} s for one member\n`,

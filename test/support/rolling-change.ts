@@ -6,6 +6,7 @@ import type { Host } from '../../lab/hosts/host.ts'
 import type { CommandResult } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 import { ApiLoad, type LoadFigures } from './api-load.ts'
+import { foresee } from './foreseen.ts'
 import { credentialsIn } from './kubeconfig.ts'
 import { LoadProcess } from './load-process.ts'
 import { more } from './proxied-api.ts'
@@ -46,7 +47,9 @@ export async function changeUnderLoad(
   const up = await (async (): Promise<CommandResult> => {
     await more(load, 3 * perSecond)
     await edit(join(directory, 'cluster.yml'), change)
+    const foresight = await foresee(cluster, hosts, ['up'])
     const result = await hyperkube('up', '--yes')
+    await foresight.kept()
     await more(load, 3 * perSecond)
     return result
   })().catch(async (error: unknown) => {

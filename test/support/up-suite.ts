@@ -9,6 +9,7 @@ import { until } from '../../src/kit/until.ts'
 import { addonSuite } from './addon-suite.ts'
 import { conformanceSuite } from './conformance-suite.ts'
 import { drainSuite } from './drain-suite.ts'
+import { asForeseen } from './foreseen.ts'
 import { snapshot } from './host-snapshot.ts'
 import { idleCost } from './idle-cost.ts'
 import { inWords, journalOf, opsDone } from './journal.ts'
@@ -237,14 +238,14 @@ function suite(
     const staying = cluster.hosts.filter(({ name }) => came === undefined || name !== 'cp3')
     // With the systemd driver a kubelet has slices made for its pods; these hosts use the other one.
     for (const host of staying) await script(host, 'systemctl start kubepods-besteffort-pod1.slice')
-    const { code, stdout, stderr } = await cluster.hyperkube('reset', '--yes')
-    expect(code, stderr).toBe(0)
+    const all = [...cluster.hosts, ...(came === undefined ? [] : [came.host])]
+    const { stdout } = await asForeseen(cluster, all, ['reset'])
     expect(stdout).toContain('nothing of lab is left on')
     const before = new Map([
       ...cluster.before,
       ...(came === undefined ? [] : [[came.host.name, came.before] as const]),
     ])
-    for (const host of [...cluster.hosts, ...(came === undefined ? [] : [came.host])]) {
+    for (const host of all) {
       // Volumes are their owners', and stay.
       await script(host, 'rm -rf /var/lib/hyperkube-volumes')
       expect(await snapshot(host), host.name).toEqual(before.get(host.name))

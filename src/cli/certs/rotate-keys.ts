@@ -1,6 +1,7 @@
 import type { Identity } from '../../identity/identity.ts'
 import type { KeyName } from '../../identity/replace-key.ts'
 import type { Phase } from '../../identity/replacement.ts'
+import { type Foreseen, planDocument } from '../../lifecycle/plan-document.ts'
 import { type AuthorityName, authorityNames } from '../../pki/authority.ts'
 import { identityFile } from '../beside.ts'
 import { type ExitCode, exitCodes } from '../command.ts'
@@ -42,13 +43,17 @@ async function rotateKeys(wish: CertsWish, command: string, keys: readonly KeyNa
   const { context, options, cluster, findings } = wish
   const { dryRun, progress } = certsFlags.parse(options)
   const { name } = cluster.metadata
+  let foreseen: Foreseen | undefined
   const load = async (): Promise<Identity> => openIdentity(context, options, name)
   const code = await rotate({
     keys,
     load,
     save: async (identity) => saveIdentity(context, options, identity),
-    bring: async (identity, keep) =>
-      (await bringTo(context, options, { command, cluster, findings, identity, keep })).code,
+    bring: async (identity, keep) => {
+      const end = await bringTo(context, options, { command, cluster, findings, identity, keep })
+      foreseen = end.foreseen
+      return end.code
+    },
     settle: async (key, phase) => settleInside(wish, command, key, phase),
     say: (phases) => {
       // A program reads events there.
@@ -58,13 +63,14 @@ async function rotateKeys(wish: CertsWish, command: string, keys: readonly KeyNa
     now: context.now,
   })
   if (code === exitCodes.usage) return code
-  const document = {
+  const result = {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'KeyRotationResult',
     cluster: name,
     keys,
     outcome: outcomeNames[code],
   }
+  const document = foreseen === undefined ? result : planDocument(foreseen)
   print(context.stdout, options.output, document, () => endText(keys, code, identityFile(options.file)))
   return code
 }

@@ -64,6 +64,7 @@ export const etcd: CommandDefinition = {
       )
       .option('--from <place>', 'list, verify, prune, restore: look there alone')
       .option('--keep <number>', 'prune: how many stay (default: spec.etcd.backup.keep)', keepFlag)
+      .option('--dry-run', 'restore, recover: show what would be done and lost, and do nothing; exit code 3')
       .option('--no-verify', 'restore, recover: without the trial in an etcd for the moment')
       .option('--force-unlock', 'restore, recover: take the claim from somebody who holds it')
     addRunFlags(command)

@@ -65,7 +65,7 @@ export const plan: CommandDefinition = {
             limited: options.limit !== undefined,
           })
     if (proposal === undefined) return code
-    const document = planDocument(proposal, hosts)
+    const document = planDocument(proposal, new Set([...hosts, ...proposal.leavers.map(({ host }) => host)]))
     const text = { wide: wide || options.output === 'wide', diff, hosts, former }
     print(context.stdout, options.output, document, () =>
       hasErrors(proposal.findings) ? '' : proposalText(cluster, proposal, text, context.paint),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Foreseen, planDocument } from '../../lifecycle/plan-document.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 import { limitHosts } from '../limit.ts'
 import { loadCluster } from '../load-cluster.ts'
@@ -11,7 +12,10 @@ import { addRunFlags, runFlags } from '../run-flags.ts'
 import { leash } from '../up/leash.ts'
 import { reach } from '../up/reach.ts'
 
-const flags = runFlags.extend({ forceUnlock: z.boolean().default(false) })
+const flags = runFlags.extend({
+  forceUnlock: z.boolean().default(false),
+  dryRun: z.boolean().default(false),
+})
 
 /** How long hosts may take to finish when the time of --timeout is over. */
 const patience = 30_000
@@ -19,16 +23,19 @@ const patience = 30_000
 export const reset: CommandDefinition = {
   examples: [
     ['hyperkube reset', 'ask, and take everything of the cluster off all of its hosts'],
+    ['hyperkube reset --dry-run', 'show what would be removed'],
     ['hyperkube reset --limit w2', 'off one host, as if it had never been part of it'],
     ['hyperkube reset --yes', 'without the question'],
   ],
   identity: true,
   hosts: true,
   configure(command) {
-    addRunFlags(command).option(
-      '--force-unlock',
-      'take the claim from somebody who holds it, and go on though most control planes are gone',
-    )
+    addRunFlags(command)
+      .option('--dry-run', 'show what would be removed, and do nothing; exit code 3')
+      .option(
+        '--force-unlock',
+        'take the claim from somebody who holds it, and go on though most control planes are gone',
+      )
   },
   async run(context, { options }) {
     const { cluster, findings } = await loadCluster(context, options.file)
@@ -36,7 +43,7 @@ export const reset: CommandDefinition = {
       context.stderr.write(findingsText(findings))
       return exitCodes.failure
     }
-    const { progress, ignore, forceUnlock } = flags.parse(options)
+    const { progress, ignore, forceUnlock, dryRun } = flags.parse(options)
     const wish = await loadWish(context, options, cluster)
     const settings = {
       command: 'reset',
@@ -45,6 +52,7 @@ export const reset: CommandDefinition = {
       debug: options.debug === true,
     }
     const done: string[] = []
+    let foreseen: Foreseen | undefined
     const ended = await reportedRun(context, settings, async (run) => {
       using way = leash(context.signal, patience)
       const reached = await reach(context, options, wish, run, way.signal)
@@ -54,8 +62,9 @@ export const reset: CommandDefinition = {
           context,
           options,
           hosts: limitHosts(cluster, options.limit),
-          flags: { ignore, forceUnlock, mayAsk: progress !== 'json' },
+          flags: { ignore, forceUnlock, dryRun, mayAsk: progress !== 'json' },
           run,
+          foreseen: (what) => (foreseen = what),
           begin: way.letGo,
           finished: (host) => void done.push(host),
         })
@@ -67,7 +76,8 @@ export const reset: CommandDefinition = {
     const { storage } = cluster.spec
     const volumes = storage === 'none' ? undefined : storage.path
     const end = { cluster: cluster.metadata.name, hosts: done.toSorted(), code: ended.code, volumes }
-    print(context.stdout, options.output, resetDocument(end), () => resetText(end))
+    const document = foreseen === undefined ? resetDocument(end) : planDocument(foreseen)
+    print(context.stdout, options.output, document, () => resetText(end))
     return ended.code
   },
 }

@@ -12,6 +12,8 @@ export const etcdFlags = z.object({
   /** Whether a snapshot is restored for a trial before. */
   verify: z.boolean().default(true),
   forceUnlock: z.boolean().default(false),
+  /** Whether it is only shown. */
+  dryRun: z.boolean().default(false),
   progress: z.enum(progressKinds).default('auto'),
   ignore: z.array(z.string()).default([]),
 })

@@ -1,10 +1,14 @@
 import { type Finding, hasErrors } from '../../contract/finding.ts'
 import { settleAll } from '../../kit/settle.ts'
+import { clearingOps } from '../../lifecycle/clearing.ts'
+import type { Foreseen } from '../../lifecycle/plan-document.ts'
 import { resetHost } from '../../lifecycle/reset.ts'
 import { toldStep } from '../../lifecycle/stream.ts'
+import { nothing } from '../../lifecycle/survey.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { Host } from '../../spec/host.ts'
 import { type Context, exitCodes, type Invocation } from '../command.ts'
+import { summary } from '../plan/summary.ts'
 import type { ReportedRun, Verdict } from '../reported-run.ts'
 import { missingFindings } from '../up/missing.ts'
 import type { Reached } from '../up/reach.ts'
@@ -21,9 +25,13 @@ export interface ResetScene extends Pick<Reached, 'wish' | 'crew'> {
   readonly flags: {
     readonly ignore: readonly string[]
     readonly forceUnlock: boolean
+    /** Whether it is only shown. */
+    readonly dryRun: boolean
     readonly mayAsk: boolean
   }
   readonly run: ReportedRun
+  /** Hears what would be done, where it is only shown. */
+  readonly foreseen: (what: Foreseen) => void
   /** From now on hosts are waited for, though somebody interrupts. */
   readonly begin: () => void
   readonly finished: (host: string) => void
@@ -41,6 +49,7 @@ export async function takeApart(scene: ResetScene): Promise<Verdict> {
   if (hasErrors(findings)) return refused(findings)
   const there = [...asked].filter((host) => crew.sessions.has(host))
   run.say(warning(wish.cluster, there, asked.size === wish.cluster.spec.hosts.length))
+  if (flags.dryRun) return rehearse(scene, findings, there)
   const answer = await agreedByName(context, options, wish.cluster.metadata.name, flags.mayAsk)
   if (answer !== true) return { code: answer, result: { outcome: 'unchanged' } }
   await carryOut(scene, there)
@@ -48,9 +57,22 @@ export async function takeApart(scene: ResetScene): Promise<Verdict> {
   return { code, result: { outcome: 'done' } }
 }
 
+const step = 'reset'
+
+async function rehearse(
+  { context, wish, crew, run, foreseen }: ResetScene,
+  findings: readonly Finding[],
+  there: readonly string[],
+): Promise<Verdict> {
+  const sessions = new Map([...crew.sessions].filter(([host]) => there.includes(host)))
+  const ops = await clearingOps(wish.identity, sessions)
+  for (const [host, own] of ops) run.say(`${host}\n${summary(own, context.paintProgress)}`)
+  foreseen({ ...nothing, findings, ops, steps: [{ id: step, hosts: there }] })
+  return { code: exitCodes.changesPending, result: { outcome: 'unchanged' } }
+}
+
 async function carryOut(scene: ResetScene, there: readonly string[]): Promise<void> {
   const { crew, flags, run, begin, finished } = scene
-  const step = 'reset'
   begin()
   await underClaim(
     { ...scene, forceUnlock: flags.forceUnlock, minority: true },

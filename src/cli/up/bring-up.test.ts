@@ -50,6 +50,7 @@ const works: Script = async function* () {
 /** A cluster that lives, and is well. */
 const well = async (): Promise<undefined> => undefined
 const around = {
+  remembered: async () => [],
   etcdWell: well,
   apiReady: well,
   controllersReady: well,
@@ -127,7 +128,7 @@ async function run({
     flags: { ignore, forceUnlock: false, dryRun, plan, mayAsk: true },
     wish: { ...wish, cluster: of },
     crew,
-    leavers: { sessions: new Map(), meet: async () => new Set<string>() },
+    leavers: { sessions: new Map(), meet: async () => new Map() },
     run: {
       tell: eventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', context.now, [
         (event) => void events.push(event),

@@ -10,7 +10,7 @@ import { openClusterBundle } from '../bundle/open.ts'
 import { saveIdentity } from '../load-identity.ts'
 import { type Context, exitCodes, type Invocation } from '../command.ts'
 import { beyondAgreement } from '../../lifecycle/agreement.ts'
-import type { PlanDocument } from '../../lifecycle/plan-document.ts'
+import type { Foreseen, PlanDocument } from '../../lifecycle/plan-document.ts'
 import { proposalText } from '../plan/text.ts'
 import type { ReportedRun, Verdict } from '../reported-run.ts'
 import { listed } from '../words.ts'
@@ -45,6 +45,8 @@ export interface UpScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'> {
   /** Hosts whose etcd was given its data, and has never run with it. */
   readonly restored?: readonly string[]
   readonly run: ReportedRun
+  /** Hears what would be done, before anybody is asked. */
+  readonly foreseen?: (what: Foreseen) => void
   /** The ways into a cluster that runs. */
   readonly look: (
     places: readonly Place[],
@@ -63,6 +65,7 @@ export async function bringUp(scene: UpScene): Promise<Verdict> {
   const { context, wish, crew, flags, run } = scene
   const { say } = run
   const proposal = await proposeLive({ ...scene, ignore: flags.ignore })
+  scene.foreseen?.(proposal)
   if (hasErrors(proposal.findings)) return refused(proposal.findings)
   say(shown(context, wish, proposal))
   if (flags.dryRun) {

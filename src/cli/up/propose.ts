@@ -4,7 +4,7 @@ import type { Observer } from '../../lifecycle/observer.ts'
 import { type Place, placesOf } from '../../lifecycle/places.ts'
 import { type Tell, toldAside } from '../../lifecycle/stream.ts'
 import type { SurroundingsOptions } from '../../lifecycle/surroundings.ts'
-import { nothing, type Proposal, survey, type Wish } from '../../lifecycle/survey.ts'
+import { nothing, type Proposal, survey, type SurveyOptions, type Wish } from '../../lifecycle/survey.ts'
 import type { Context, Invocation } from '../command.ts'
 import { holderName } from '../holder.ts'
 import { limitHosts } from '../limit.ts'
@@ -22,6 +22,8 @@ export interface ProposeScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'>
   readonly renew?: boolean
   /** Hosts whose etcd was given its data, and has never run with it. */
   readonly restored?: readonly string[]
+  /** What a host will have to do by then, from what it says now. */
+  readonly expected?: SurveyOptions['expected']
   readonly run: ReportedRun
   /** The ways into a cluster that runs. */
   readonly look: (places: readonly Place[], options: SurroundingsOptions) => Promise<Observer & Disposable>
@@ -30,7 +32,7 @@ export interface ProposeScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'>
 /** Looks what is to be done on hosts that were reached, and tells of all that was found. Nothing is changed by it. */
 export async function proposeLive(scene: ProposeScene): Promise<Proposal> {
   const { context, wish, crew, leavers, ignore, run, look, options } = scene
-  const { texts = false, renew = false, restored = [] } = scene
+  const { texts = false, renew = false, restored = [], expected } = scene
   const unfinished = unfinishedRestore(crew.restores)
   if (unfinished.length > 0) return told(run.tell, { ...nothing, findings: unfinished })
   const why = (needed: readonly string[] = []): Finding[] =>
@@ -51,6 +53,7 @@ export async function proposeLive(scene: ProposeScene): Promise<Proposal> {
           texts,
           renew,
           restored,
+          expected,
           meet: leavers.meet,
           limit: options.limit && new Set(limitHosts(wish.cluster, options.limit).map(({ name }) => name)),
         },

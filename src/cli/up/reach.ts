@@ -26,8 +26,8 @@ export interface Reached {
 /** Those who have to leave the cluster. They are known only once others were asked. */
 export interface LeaverCrew {
   readonly sessions: ReadonlyMap<string, Session>
-  /** Goes to them, and says which of them answer. */
-  readonly meet: (leavers: readonly Leaver[]) => Promise<ReadonlySet<string>>
+  /** Goes to them; answers with those of them that answer. */
+  readonly meet: (leavers: readonly Leaver[]) => Promise<ReadonlyMap<string, Session>>
 }
 
 /** Goes to all hosts, and brings them their agents. `former` are hosts that the file had until now. */
@@ -78,7 +78,7 @@ export async function reach(
   const meet: LeaverCrew['meet'] = async (leavers) => {
     const { sessions } = await go(leavers.map((leaver) => hostOf(leaver, former)))
     for (const [name, session] of sessions) leaving.set(name, session)
-    return new Set(sessions.keys())
+    return sessions
   }
   try {
     const crew = await go(cluster.spec.hosts)

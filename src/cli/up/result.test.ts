@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { HyperkubeError } from '../../kit/errors.ts'
+import { nothing } from '../../lifecycle/survey.ts'
 import { findingsText } from '../print.ts'
 import { missingFindings } from './missing.ts'
 import { type UpEnd, upDocument, upText } from './result.ts'
@@ -33,6 +34,16 @@ test('what became of the cluster, for programs', () => {
   })
   expect(upDocument({ ...end, code: 1 })).toMatchObject({ outcome: 'failed' })
   expect(upDocument({ ...end, code: 130, log: undefined })).not.toHaveProperty('log')
+})
+
+test('what would become of it, as a plan', () => {
+  const leave = { id: 'leave/w1', hosts: ['w1'] }
+  const foreseen = { ...nothing, ops: new Map([['w1', []]]), steps: [leave] }
+  expect(upDocument({ ...end, code: 3, foreseen })).toMatchObject({
+    kind: 'Plan',
+    steps: [leave],
+    ops: { w1: [] },
+  })
 })
 
 test('and for people', () => {

@@ -1,3 +1,4 @@
+import { type Foreseen, planDocument } from '../../lifecycle/plan-document.ts'
 import { type EndedRun, outcomeNames } from '../reported-run.ts'
 import { listed } from '../words.ts'
 
@@ -7,10 +8,14 @@ export interface UpEnd extends EndedRun {
   readonly hosts: readonly string[]
   /** Those that did not answer. */
   readonly leftBehind: readonly string[]
+  /** Where it was only shown. */
+  readonly foreseen?: Foreseen
 }
 
-/** What became of the cluster, for programs. */
-export function upDocument({ code, cluster, changedHosts, leftBehind, ops, seconds, log }: UpEnd): object {
+/** What became of the cluster, for programs; of a dry run what would become of it, as `plan` says it. */
+export function upDocument(end: UpEnd): object {
+  if (end.foreseen !== undefined) return planDocument(end.foreseen)
+  const { code, cluster, changedHosts, leftBehind, ops, seconds, log } = end
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'UpResult',

@@ -1,6 +1,7 @@
 import type { Lock } from '../../catalog/lock.ts'
 import type { Finding } from '../../contract/finding.ts'
 import type { Identity } from '../../identity/identity.ts'
+import type { Foreseen } from '../../lifecycle/plan-document.ts'
 import { surroundings } from '../../lifecycle/surroundings.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { Host } from '../../spec/host.ts'
@@ -58,6 +59,7 @@ export async function bringTo(
   const wish = { ...loaded, lock: lock ?? loaded.lock, identity: identity ?? loaded.identity }
   const { name } = cluster.metadata
   let [hosts, leftBehind]: [readonly string[], readonly string[]] = [[], []]
+  let foreseen: Foreseen | undefined
   const settings = { command, cluster: name, progress, debug: options.debug === true }
   const ended = await reportedRun(context, settings, async (run) => {
     for (const finding of findings) run.tell({ type: 'finding', finding })
@@ -71,6 +73,7 @@ export async function bringTo(
         options,
         flags: { ignore, forceUnlock, dryRun, plan, mayAsk: progress !== 'json' },
         run,
+        foreseen: (what) => (foreseen = what),
         renew,
         look: surroundings,
         keep: keep ?? (async () => undefined),
@@ -83,5 +86,5 @@ export async function bringTo(
       await reached.close()
     }
   })
-  return { ...ended, cluster: name, hosts, leftBehind }
+  return { ...ended, cluster: name, hosts, leftBehind, ...(dryRun && foreseen ? { foreseen } : {}) }
 }

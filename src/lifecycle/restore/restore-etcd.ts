@@ -15,6 +15,7 @@ import { followRun } from '../follow-run.ts'
 import type { Session } from '../session.ts'
 import { type Tell, toldStep } from '../stream.ts'
 import { secretsOf, type Wish } from '../survey.ts'
+import { actors } from './restore-ops.ts'
 
 /** What a member gets. */
 export interface MemberArchive {
@@ -49,9 +50,6 @@ export interface RestoreOptions {
   readonly now: () => Date
   readonly signal: AbortSignal
 }
-
-/** Whoever acts on what the API says. Runtimes and networks stay, and with them the pods. */
-const actors = ['kubelet', 'kube-scheduler', 'kube-controller-manager', 'kube-apiserver']
 
 /**
  * Gives every member of etcd other data. All that can fail without harm comes before anything stops; kubelets, controllers

@@ -52,7 +52,7 @@ test('of three control planes two may not be away, and why is said', () => {
   ])
   expect(findings[1]).toMatchObject({
     message: 'etcd would have no quorum: 1 of 3 members are left, and more than half are needed',
-    hint: 'once more than half answer: hyperkube up',
+    hint: 'once more than half answer: hyperkube up; if they are lost for good: hyperkube etcd recover',
   })
 })
 

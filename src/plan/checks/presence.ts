@@ -35,7 +35,9 @@ function absence(subject: HostSubject): Finding[] {
   if (reason !== undefined) {
     return [
       needed,
-      error(subject, 'PLAN_NO_QUORUM', reason, { hint: 'once more than half answer: hyperkube up' }),
+      error(subject, 'PLAN_NO_QUORUM', reason, {
+        hint: 'once more than half answer: hyperkube up; if they are lost for good: hyperkube etcd recover',
+      }),
     ]
   }
   if (internalAddress(host, undefined) === undefined) return [needed, noAddress(subject)]

@@ -1,5 +1,6 @@
 import type { Ledger } from '../../../contract/ledger.ts'
 import type { Op } from '../../../contract/op.ts'
+import { nothingPlanned } from '../../../diff/nothing-planned.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import type { LinuxHost } from '../../host/host.ts'
 import type { Emit } from '../emit.ts'
@@ -16,7 +17,7 @@ import { removeData } from './data.ts'
 import { type Leftovers, leftoversOf } from './leftovers.ts'
 import { removeLinks } from './links.ts'
 import { unmountAll } from './mounts.ts'
-import { nothingPlanned, opsAgainst } from './nothing-planned.ts'
+import { opsAgainst } from './ops-against.ts'
 import { ownUnit, removeOwn } from './own.ts'
 import type { Step } from './step.ts'
 import { stop } from './stop-services.ts'
@@ -71,7 +72,7 @@ async function resetLedger(options: ResetOptions, ledger: Ledger): Promise<reado
   const { host, name } = options
   const book = new LedgerBook(host, ledger)
   const run: Run = { ...options, book, journal: await openJournal(host, options.run) }
-  const plan = nothingPlanned(ledger, name)
+  const plan = nothingPlanned(ledger.cluster, name)
   const ops = opsAgainst(plan, ledger)
   const stops = ops.filter(({ action }) => action === 'stop')
   const removals = ops.filter(({ action }) => action === 'remove')

@@ -1,10 +1,11 @@
 import type { Op } from '../../../contract/op.ts'
+import { nothingPlanned } from '../../../diff/nothing-planned.ts'
 import { openJournal } from '../journal.ts'
 import { withStopped } from '../ledger.ts'
 import { LedgerBook, readLedger } from '../ledger-file.ts'
 import { journalRun, type Outcome, type Run, runOp } from '../run.ts'
 import { stopService } from '../start-service.ts'
-import { nothingPlanned, opsAgainst } from './nothing-planned.ts'
+import { opsAgainst } from './ops-against.ts'
 import type { ResetOptions } from './reset.ts'
 
 export interface StopWish {
@@ -21,7 +22,7 @@ export async function stopServices(
   const { host, name } = options
   const ledger = await readLedger(host)
   if (ledger === undefined) return
-  const stops = opsAgainst(nothingPlanned(ledger, name), ledger).filter(
+  const stops = opsAgainst(nothingPlanned(ledger.cluster, name), ledger).filter(
     ({ action, component }) => action === 'stop' && components.includes(component),
   )
   const run: Run = {

@@ -9,6 +9,7 @@ import { restoreFrom } from '../restore/restore.ts'
 import { keepSnapshot } from '../save.ts'
 import type { EtcdAction, EtcdScene } from '../scene.ts'
 import { sourceOf } from '../verify.ts'
+import { workDirectory } from '../work-directory.ts'
 import { type Candidate, columnsFor, ranked } from './candidate.ts'
 import { snapshots, survivors } from './look.ts'
 
@@ -29,6 +30,9 @@ export const recover: EtcdAction = async (scene) => {
   if (left.leftOut.length > 0) {
     stderr.write(`taken for lost: ${listed(left.leftOut)}; make sure that they are off for good\n`)
   }
+  // Whoever is left out was named above.
+  const informed = { ...scene, flags: { ...flags, ignore: [...flags.ignore, 'ETCD_RESTORE_LEFT_OUT'] } }
+  if (flags.dryRun) return rehearse(informed, best)
   const chosen = await choose(scene, candidates, best)
   if (chosen === undefined) {
     stderr.write('USAGE: from which one? There is nobody to ask, and nothing was done\n')
@@ -36,19 +40,29 @@ export const recover: EtcdAction = async (scene) => {
     return exitCodes.usage
   }
   const name = chosen.kind === 'snapshot' ? chosen.name : await keep(scene, chosen)
-  // Whoever is left out was named above.
-  const ignore = [...flags.ignore, 'ETCD_RESTORE_LEFT_OUT']
-  return restoreFrom({ ...scene, flags: { ...flags, ignore } }, await sourceOf(scene, name))
+  return restoreFrom(informed, await sourceOf(scene, name))
+}
+
+/** The same without its hands: what a member knows is only kept for the time. */
+async function rehearse(scene: EtcdScene, { kind, name }: Candidate): ReturnType<EtcdAction> {
+  if (kind === 'snapshot') return restoreFrom(scene, await sourceOf(scene, name))
+  await using work = await workDirectory()
+  const { path } = work
+  const aside = { ...scene, flags: { ...scene.flags, to: path, from: path } }
+  const { name: taken } = await keepSnapshot(aside, ...nameFor(scene), name)
+  return await restoreFrom(aside, await sourceOf(aside, taken))
 }
 
 /** All that the member knows is in a file before anything of it is touched. */
 async function keep(scene: EtcdScene, { name: member }: Candidate): Promise<string> {
-  const { context, cluster } = scene
-  const now = context.now()
-  const name = `recovered-${nameOf(cluster.metadata.name, now)}`
-  const { places } = await keepSnapshot(scene, name, now, member)
-  context.stderr.write(`${name}: all that ${member} knows, in ${listed(places)}\n`)
+  const { name, places } = await keepSnapshot(scene, ...nameFor(scene), member)
+  scene.context.stderr.write(`${name}: all that ${member} knows, in ${listed(places)}\n`)
   return name
+}
+
+function nameFor({ context, cluster }: EtcdScene): readonly [string, Date] {
+  const now = context.now()
+  return [`recovered-${nameOf(cluster.metadata.name, now)}`, now]
 }
 
 async function choose(

@@ -47,6 +47,7 @@ const works: Script = async function* () {
 const well = async (): Promise<undefined> => undefined
 const around = {
   members: async () => [],
+  remembered: async () => [],
   inside: well,
   etcdWell: well,
   apiReady: well,
@@ -77,9 +78,18 @@ interface Scene {
   readonly restores?: ReadonlyMap<string, EtcdRestore>
   readonly created?: readonly string[]
   readonly broken?: true
+  readonly dryRun?: boolean
 }
 
-async function run({ world = {}, yes, missing = [], restores = new Map(), created = [], broken }: Scene) {
+async function run({
+  world = {},
+  yes,
+  missing = [],
+  restores = new Map(),
+  created = [],
+  broken,
+  dryRun = false,
+}: Scene) {
   const done: string[] = []
   const asks: AgentRequest['ask'][] = []
   const events: Event[] = []
@@ -112,7 +122,7 @@ async function run({ world = {}, yes, missing = [], restores = new Map(), create
   const verdict = await comeBack({
     context,
     options: { file: 'cluster.yml', output: 'table', input: true, ...(yes === undefined ? {} : { yes }) },
-    flags: { ignore: [], forceUnlock: false, dryRun: false, plan: undefined, mayAsk: true },
+    flags: { ignore: [], forceUnlock: false, dryRun, plan: undefined, mayAsk: true },
     wish,
     crew: {
       sessions: new Map(there.map((name) => [name, sessionOf(name)])),
@@ -121,7 +131,7 @@ async function run({ world = {}, yes, missing = [], restores = new Map(), create
       restores,
       close: async () => undefined,
     },
-    leavers: { sessions: new Map(), meet: async () => new Set<string>() },
+    leavers: { sessions: new Map(), meet: async () => new Map() },
     run: {
       tell: eventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', context.now, [
         (event) => void events.push(event),
@@ -186,9 +196,19 @@ test('without the name of the cluster nothing is done', async () => {
   }
 })
 
+test('a dry run says what would be lost, asks nobody, and does nothing', async () => {
+  const { verdict, done, said } = await run({ dryRun: true, yes: true })
+  expect(verdict).toEqual({ code: 3, result: { outcome: 'unchanged' } })
+  expect(said).toContain('  lost: all that was written since')
+  expect(done.filter((line) => changes.test(line))).toEqual([])
+})
+
 test('a member that does not answer is waited for: it would come back with what it knew', async () => {
   const { verdict, done, findings } = await run({ missing: ['cp3'], yes: true })
-  expect(verdict).toMatchObject({ code: 1 })
+  expect(verdict).toMatchObject({
+    code: 1,
+    result: { failure: { hint: expect.stringContaining('take it out of cluster.yml') } },
+  })
   expect(findings).toEqual(['error SSH_UNREACHABLE'])
   expect(done).toEqual([])
 })

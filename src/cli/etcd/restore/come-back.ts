@@ -6,7 +6,9 @@ import type { Identity } from '../../../identity/identity.ts'
 import { leaversOf } from '../../../lifecycle/leavers.ts'
 import type { Observer } from '../../../lifecycle/observer.ts'
 import { type Place, placesNow } from '../../../lifecycle/places.ts'
+import type { Foreseen } from '../../../lifecycle/plan-document.ts'
 import { type FreshMember, type MemberArchive, restoreEtcd } from '../../../lifecycle/restore/restore-etcd.ts'
+import { opsAfterStops, opsOfRestore } from '../../../lifecycle/restore/restore-ops.ts'
 import { placedIn, restoreToGoOnWith } from '../../../lifecycle/restore/unfinished.ts'
 import { toldAside } from '../../../lifecycle/stream.ts'
 import type { Proposal } from '../../../lifecycle/survey.ts'
@@ -15,6 +17,7 @@ import type { EtcdPrograms } from '../../../snapshot/scratch-member.ts'
 import type { TakenOut } from '../../../snapshot/verify.ts'
 import type { Cluster } from '../../../spec/cluster.ts'
 import { openClusterBundle } from '../../bundle/open.ts'
+import { exitCodes } from '../../command.ts'
 import type { Verdict } from '../../reported-run.ts'
 import { agreedByName } from '../../reset/agree.ts'
 import { bringUp, type UpScene } from '../../up/bring-up.ts'
@@ -49,11 +52,18 @@ export async function comeBack(scene: ComeBackScene): Promise<Verdict> {
   const members = membersOf(cluster, [])
   const names = members.map(({ host }) => host)
   // All of them are made anew: one that is not there would come back with what it knew before.
-  const away = missingFindings(crew.missing, new Set(names))
+  const away = missingFindings(crew.missing, new Set(names)).map((one) =>
+    one.severity === 'error' ? { ...one, hint: backOrOut } : one,
+  )
   if (hasErrors(away)) return tellRefused(scene, away)
   const after = { ...scene, crew: { ...crew, restores: new Map() }, restored: names }
   // What will be found once everything is stopped must be known before.
-  const proposal = await proposeLive({ ...after, ignore: flags.ignore, look: async () => silence })
+  const proposal = await proposeLive({
+    ...after,
+    ignore: flags.ignore,
+    look: async () => silence,
+    expected: (plan, ops) => opsAfterStops({ plan, ops, member: names.includes(plan.host) }),
+  })
   if (hasErrors(proposal.findings)) return refused(proposal.findings)
   const places = membersOf(cluster, proposal.plans)
   using etcd = await etcdThrough(context, identity, places, remotesOf(crew))
@@ -69,7 +79,9 @@ export async function comeBack(scene: ComeBackScene): Promise<Verdict> {
   for (const finding of findings) run.tell({ type: 'finding', finding })
   const { name, manifest } = snapshot
   const hosts = [...crew.sessions.keys()]
+  scene.foreseen?.(allOf(proposal, hosts, names))
   run.say(restoreText({ name, manifest, now: context.now(), current: found.current, members: names, hosts }))
+  if (flags.dryRun) return { code: exitCodes.changesPending, result: { outcome: 'unchanged' } }
   const answer = await agreedByName(context, options, cluster.metadata.name, flags.mayAsk)
   if (answer !== true) return { code: answer, result: { outcome: 'unchanged' } }
   const seats = places.map(({ host, address }) => ({ name: host, address }))
@@ -79,8 +91,26 @@ export async function comeBack(scene: ComeBackScene): Promise<Verdict> {
   return await bringUp({ ...after, options: { ...options, yes: true }, flags: { ...flags, ignore } })
 }
 
+const backOrOut =
+  'every member is given its data: bring it back, or take it out of cluster.yml if it is lost for good'
+
 function membersOf(cluster: Cluster, plans: Proposal['plans']): Place[] {
   return placesNow(cluster, plans).filter(({ etcd }) => etcd)
+}
+
+/** What comes before everything comes up again, and that. */
+function allOf(proposal: Proposal, hosts: readonly string[], members: readonly string[]): Foreseen {
+  const ops = proposal.plans.map((plan) => {
+    const own = proposal.ops.get(plan.host) ?? []
+    const before = opsOfRestore({ plan, ops: own, member: members.includes(plan.host) })
+    return [plan.host, [...before, ...own]] as const
+  })
+  const steps = [
+    { id: 'stop', hosts },
+    { id: 'stop-etcd', hosts: members },
+    { id: 'place', hosts: members },
+  ]
+  return { ...proposal, ops: new Map(ops), steps: [...steps, ...proposal.steps] }
 }
 
 function tellRefused({ run }: ComeBackScene, findings: readonly Finding[]): Verdict {
@@ -144,6 +174,7 @@ function withoutEtcd({ plans, ops }: Proposal, members: ReadonlySet<string>): re
 /** How a cluster looks of which nothing answers. */
 const silence: Observer & Disposable = {
   members: async () => [],
+  remembered: async () => [],
   inside: async () => undefined,
   etcdWell: async () => 'it is stopped',
   apiReady: async () => 'it is stopped',

@@ -1,3 +1,4 @@
+import { type Foreseen, planDocument } from '../../../lifecycle/plan-document.ts'
 import { surroundings } from '../../../lifecycle/surroundings.ts'
 import { printable } from '../../../kit/printable.ts'
 import { revisionBump } from '../../../snapshot/member-data.ts'
@@ -44,6 +45,7 @@ export async function restoreFrom(scene: EtcdScene, source: SnapshotSource): Ret
     progress: flags.progress,
     debug: options.debug === true,
   }
+  let foreseen: Foreseen | undefined
   const ended = await reportedRun(context, settings, async (run) => {
     using way = leash(context.signal, patience)
     const reached = await reach(context, options, wish, run, way.signal)
@@ -55,11 +57,12 @@ export async function restoreFrom(scene: EtcdScene, source: SnapshotSource): Ret
         flags: {
           ignore: flags.ignore,
           forceUnlock: flags.forceUnlock,
-          dryRun: false,
+          dryRun: flags.dryRun,
           plan: undefined,
           mayAsk: flags.progress !== 'json',
         },
         run,
+        foreseen: (what) => (foreseen = what),
         look: surroundings,
         keep: async () => undefined,
         begin: way.letGo,
@@ -74,7 +77,7 @@ export async function restoreFrom(scene: EtcdScene, source: SnapshotSource): Ret
   })
   if (ended.code === exitCodes.usage) return ended.code
   const { manifest } = snapshot
-  const document = {
+  const result = {
     ...manifest,
     kind: 'EtcdRestoreResult',
     name: source.name,
@@ -84,6 +87,7 @@ export async function restoreFrom(scene: EtcdScene, source: SnapshotSource): Ret
     seconds: ended.seconds,
     ...(ended.log === undefined ? {} : { log: ended.log }),
   }
+  const document = flags.dryRun && foreseen !== undefined ? planDocument(foreseen) : result
   const done = ended.code === exitCodes.ok && ended.changedHosts.length > 0
   print(context.stdout, options.output, document, () =>
     done

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import type { KnownMember } from './live.ts'
+import { lostQuorum } from './lost-quorum.ts'
+
+function member(number: number, learner = false): KnownMember {
+  return { name: `cp${number}`, peerUrls: [`https://10.0.0.${number}:2380`], learner }
+}
+
+const three = [1, 2, 3].map((number) => member(number))
+const at = (...numbers: readonly number[]) => numbers.map((number) => ({ address: `10.0.0.${number}` }))
+
+test('one of three that is left never decides anything, and how it comes back is said', () => {
+  expect(lostQuorum(three, at(1, 7))).toEqual([
+    {
+      code: 'ROLLOUT_QUORUM',
+      severity: 'error',
+      message: 'etcd has no quorum without cp2 and cp3: 2 of 3 members are needed',
+      hint: 'bring them back, and into cluster.yml; if they are lost for good: hyperkube etcd recover',
+    },
+  ])
+})
+
+test('those who are enough only have to start, or to choose a leader', () => {
+  expect(lostQuorum(three, at(1, 2))).toEqual([])
+  expect(lostQuorum([member(1)], at(1))).toEqual([])
+})
+
+test('who learns is missed by nobody, and nobody remembers anything before there is an etcd', () => {
+  expect(lostQuorum([member(1), member(2, true)], at(1))).toEqual([])
+  expect(lostQuorum([], at(1))).toEqual([])
+})
