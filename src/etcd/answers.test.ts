@@ -53,6 +53,7 @@ describe('a status, as etcd 3.6.16 and 3.7.3 said it', () => {
     }
     expect(statusAnswer.parse({ ...answer, ...common, storageVersion: '3.7.0', downgradeInfo: {} })).toEqual({
       id: '2e1259d415f2a040',
+      clusterId: '48276a8f75b6a87',
       version: '3.7.3',
       leader: '2e1259d415f2a040',
       learner: false,

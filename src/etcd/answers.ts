@@ -32,7 +32,7 @@ export const memberAddAnswer = z.looseObject({ member })
 
 export const statusAnswer: z.ZodType<MemberStatus> = z
   .looseObject({
-    header: z.looseObject({ member_id: id }),
+    header: z.looseObject({ member_id: id, cluster_id: id }),
     version: z.string(),
     leader: id,
     isLearner: z.boolean().default(false),
@@ -46,6 +46,7 @@ export const statusAnswer: z.ZodType<MemberStatus> = z
   })
   .transform((answer) => ({
     id: answer.header.member_id,
+    clusterId: answer.header.cluster_id,
     version: answer.version,
     leader: answer.leader === '0' ? undefined : answer.leader,
     learner: answer.isLearner,

@@ -55,6 +55,7 @@ const healths: Readonly<Record<'well' | 'away' | 'unready', MemberHealth>> = {
 function statusOf(id: string, leader: string | undefined, learner: boolean): MemberStatus {
   return {
     id,
+    clusterId: 'c1',
     version: '3.7.3',
     leader,
     learner,

@@ -18,6 +18,7 @@ export interface MemberList {
 /** What a member says of itself. It needs nobody else for that. */
 export interface MemberStatus {
   readonly id: string
+  readonly clusterId: string
   readonly version: string
   /** Who leads, as far as it knows. */
   readonly leader: string | undefined

@@ -19,6 +19,13 @@ export const etcd: Entries = {
     remedy:
       '`journalctl -u etcd -n 50` on each member. Bring back those that are away; a leader is chosen within seconds.',
   },
+  ETCD_TORN: {
+    summary: 'The hosts of cluster.yml have members of more than one etcd.',
+    meaning:
+      'A cluster that was recovered has a new etcd. Hosts that were lost then, have power again and stand in cluster.yml still have the former one, and what is written there is not in the cluster. Nothing was done.',
+    remedy:
+      'Know which side the recovered one is: `hyperkube etcd status` with only one side in cluster.yml. `hyperkube reset --limit HOST,…` for the hosts of the other, then `hyperkube up`.',
+  },
   ETCD_REFUSED: {
     summary: 'etcd did not do what it was asked to.',
     meaning: 'It says why in the message. A learner that has not caught up, for one, may not vote yet.',

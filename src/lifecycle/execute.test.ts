@@ -66,6 +66,7 @@ async function run({
   const observer: Observer = {
     members: async () => [],
     remembered: async () => [],
+    etcdIds: async () => new Map<string, string>(),
     inside: async () => undefined,
     etcdWell,
     apiReady: well,

@@ -18,6 +18,8 @@ export interface Observer {
   members(): Promise<readonly KnownMember[]>
   /** The same as one of them remembers it, when too few of them answer to be sure. */
   remembered(): Promise<readonly KnownMember[]>
+  /** Which etcd the member of a host belongs to, by host; of those that answer. */
+  etcdIds(): Promise<ReadonlyMap<string, string>>
   /** Undefined when no API server answers. Addons are looked at where somebody wishes any. */
   inside(addons?: AddonWish): Promise<Inside | undefined>
   /** Of the hosts with these names. */

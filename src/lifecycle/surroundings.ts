@@ -1,7 +1,8 @@
 import { lay, put } from '../addons/put.ts'
 import { remove } from '../addons/remove.ts'
 import { EtcdClient, type MembersOptions } from '../etcd/client.ts'
-import { isEtcdError } from '../etcd/etcd-error.ts'
+import { EtcdError, isEtcdError } from '../etcd/etcd-error.ts'
+import { settleAll } from '../kit/settle.ts'
 import type { Identity } from '../identity/identity.ts'
 import { trustedAuthorities } from '../identity/trusted.ts'
 import { baseObjects } from '../kube/base-objects.ts'
@@ -57,8 +58,9 @@ export async function surroundings(
   const etcdUrl = (host: string): string => `https://${addressOf.get(host) ?? host}:2379`
   const apiUrl = (host: string): string => `https://${addressOf.get(host) ?? host}:${apiPort}`
 
+  const memberHosts = places.filter(({ etcd: isMember }) => isMember).map(({ host }) => host)
   const etcd = new EtcdClient({
-    endpoints: places.filter(({ etcd: isMember }) => isMember).map(({ host }) => etcdUrl(host)),
+    endpoints: memberHosts.map(etcdUrl),
     authority: trustedAuthorities(identity.authorities.etcd),
     credentials: {
       certificate: credentials.etcd.certificate,
@@ -128,6 +130,12 @@ export async function surroundings(
     // Nobody answers: there is none yet, or no quorum of it.
     members: async () => membersOf(etcd, { timeout: 3000 }),
     remembered: async () => membersOf(etcd, { timeout: 3000, unconfirmed: true }),
+    async etcdIds() {
+      const ids = await settleAll(
+        memberHosts.map(async (host) => [host, await idAt(etcd, etcdUrl(host))] as const),
+      )
+      return new Map(ids.flatMap(([host, id]) => (id === undefined ? [] : [[host, id]])))
+    },
     async etcdWell(hosts) {
       return firstUnwell(hosts, async (host) => {
         const { ready: well, reason } = await etcd.health(etcdUrl(host))
@@ -158,6 +166,17 @@ export async function surroundings(
       api.close()
     },
   }
+}
+
+/** Whoever does not answer, for whatever reason, is no sign of anything here. */
+async function idAt(etcd: EtcdClient, endpoint: string): Promise<string | undefined> {
+  return etcd.status(endpoint, { timeout: 3000 }).then(
+    ({ clusterId }) => clusterId,
+    (error: unknown) => {
+      if (error instanceof EtcdError) return undefined
+      throw error
+    },
+  )
 }
 
 async function membersOf(etcd: EtcdClient, options: MembersOptions): Promise<readonly KnownMember[]> {

@@ -23,6 +23,7 @@ import type { Node } from './inside/node.ts'
 import { type Leaver, leaversOf, leavingOf } from './leavers.ts'
 import { liveOf } from './live.ts'
 import { lostQuorum } from './lost-quorum.ts'
+import { tornEtcd } from './torn-etcd.ts'
 import { placesIn, placesNow, rolesIn } from './places.ts'
 import { freshHosts } from './peers/fresh.ts'
 import { peersOf } from './peers/peer.ts'
@@ -139,12 +140,14 @@ export async function survey(
   if (hasErrors(findings)) return { ...nothing, findings }
   const addonWish = limit === undefined ? addonsOf(wish, facts) : undefined
   using around = await look(plans)
-  const [found, members, seen] = await Promise.all([
+  const [found, members, ids, seen] = await Promise.all([
     diffsOf(plans, sessions, { texts, renew }, expected),
     around.members(),
+    around.etcdIds(),
     around.inside(addonWish),
   ])
-  const stuck = members.length > 0 ? [] : lostQuorum(await around.remembered(), plans)
+  const torn = tornEtcd(ids)
+  const stuck = torn.length > 0 || members.length > 0 ? torn : lostQuorum(await around.remembered(), plans)
   if (stuck.length > 0) return { ...nothing, findings: [...findings, ...stuck] }
   const ops = new Map([...found].map(([host, { ops: own }]) => [host, (limit?.has(host) ?? true) ? own : []]))
   const drift = [...found.values()].flatMap((diff) => diff.findings)

@@ -80,6 +80,7 @@ export function observationOf(...members: readonly SeenMember[]): Observation {
         id,
         {
           id,
+          clusterId: '3',
           version: '3.7.3',
           leader,
           learner,

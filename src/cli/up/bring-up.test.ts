@@ -51,6 +51,7 @@ const works: Script = async function* () {
 const well = async (): Promise<undefined> => undefined
 const around = {
   remembered: async () => [],
+  etcdIds: async () => new Map<string, string>(),
   etcdWell: well,
   apiReady: well,
   controllersReady: well,

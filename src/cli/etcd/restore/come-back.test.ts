@@ -48,6 +48,7 @@ const well = async (): Promise<undefined> => undefined
 const around = {
   members: async () => [],
   remembered: async () => [],
+  etcdIds: async () => new Map<string, string>(),
   inside: well,
   etcdWell: well,
   apiReady: well,

@@ -175,6 +175,7 @@ function withoutEtcd({ plans, ops }: Proposal, members: ReadonlySet<string>): re
 const silence: Observer & Disposable = {
   members: async () => [],
   remembered: async () => [],
+  etcdIds: async () => new Map(),
   inside: async () => undefined,
   etcdWell: async () => 'it is stopped',
   apiReady: async () => 'it is stopped',
