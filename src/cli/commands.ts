@@ -45,6 +45,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/up.ts')).up,
   },
   {
+    name: 'trial',
+    aliases: [],
+    summary: 'end what up --trial has begun: keep, back',
+    load: async () => (await import('./commands/trial.ts')).trial,
+  },
+  {
     name: 'upgrade',
     aliases: [],
     summary: 'bring the cluster to another version of Kubernetes',

@@ -51,6 +51,7 @@ export interface InMemory {
 export function inMemory(files: Readonly<Record<string, string>>, world: World = {}): InMemory {
   const disk = new Map(Object.entries(files))
   const [stdout, stderr, asked]: [string[], string[], string[]] = [[], [], []]
+  const answers = [...(world.answers ?? [])]
   const context: Context = {
     stdout: { write: (text) => stdout.push(text) },
     stderr: { write: (text) => stderr.push(text) },
@@ -70,7 +71,7 @@ export function inMemory(files: Readonly<Record<string, string>>, world: World =
     now: () => new Date('2026-11-15T12:00:00Z'),
     configDirectory: () => world.configDirectory ?? '/home/me/.config',
     cacheDirectory: () => world.cacheDirectory ?? '/home/me/.cache',
-    questions: world.answers && (() => answering(world.answers ?? [], asked)),
+    questions: world.answers && (() => answering(answers, asked)),
     signal: world.signal ?? new AbortController().signal,
   }
   return {
@@ -106,8 +107,8 @@ function filesOf(disk: Map<string, string>): Files {
   }
 }
 
-function answering(answers: readonly (string | boolean)[], asked: string[]): Questions {
-  const left = [...answers]
+/** Whoever asks next gets the answers that are left. */
+function answering(left: (string | boolean)[], asked: string[]): Questions {
   const next = (message: string): string | boolean => {
     asked.push(message)
     const answer = left.shift()

@@ -20,6 +20,7 @@ test('alone it says what it is, and how to begin', async () => {
       bundle       put all files and images into one, for hosts with no way out; verify it
       plan         say what would be done on each host, and in which order; do nothing
       up           make the hosts a cluster, or bring it to what cluster.yml says now
+      trial        end what up --trial has begun: keep, back
       upgrade      bring the cluster to another version of Kubernetes
       status       how every host and every part of the cluster is
       addon        what is kept inside the cluster: list, diff, show, enable, disable

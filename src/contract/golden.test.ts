@@ -9,6 +9,7 @@ import { artifactManifestFormat, ledgerFormat } from './ledger.ts'
 import { nodePlanFormat } from './node-plan.ts'
 import { proxyConfigurationFormat, proxyMemoryFormat } from './proxy-configuration.ts'
 import { requestFormat, responseFormat } from './request.ts'
+import { trialMemoryFormat } from './trial-memory.ts'
 import { type Format, readVersioned } from './versioned.ts'
 
 /**
@@ -28,6 +29,7 @@ const goldens: readonly (readonly [file: string, format: Format<unknown>])[] = [
   ['agent-responses.v1.json', responseFormat],
   ['proxy-configuration.v1.json', proxyConfigurationFormat],
   ['proxy-memory.v1.json', proxyMemoryFormat],
+  ['trial-memory.v1.json', trialMemoryFormat],
 ]
 
 describe.each(goldens)('%s', (file, format) => {

@@ -6,6 +6,7 @@ import { nodePlanFormat } from './node-plan.ts'
 import { op } from './op.ts'
 import { listening, listenWish, mostTargets, probeResult, probeTarget, token } from './peers.ts'
 import { stage } from './stage.ts'
+import { hostTrial, trial } from './trial.ts'
 import type { Format } from './versioned.ts'
 
 /** Who may change the cluster now. */
@@ -46,8 +47,11 @@ const ask = z.discriminatedUnion('type', [
     texts: z.boolean().optional(),
     renew: z.boolean().optional(),
   }),
-  /** The last plan that the host was taken through as a whole, and that was another than the one with this digest. */
-  z.strictObject({ type: z.literal('former-plan'), than: z.string() }),
+  /**
+   * The last plan that the host was taken through as a whole, and that was another than the one with this digest. Without a
+   * digest what a trial that begins now, or is under way, goes back to.
+   */
+  z.strictObject({ type: z.literal('former-plan'), than: z.string().optional() }),
   /** With `force` also from a holder who is still there. */
   z.strictObject({ type: z.literal('claim'), claim, force: z.boolean() }),
   z.strictObject({ type: z.literal('release'), claim }),
@@ -92,6 +96,12 @@ const ask = z.discriminatedUnion('type', [
   }),
   /** Every member has its data: from now on they may start. */
   z.strictObject({ type: z.literal('end-restore'), claim, id: z.uuid() }),
+  /** From now on the host goes back to what it is now, unless that is kept. Again, it goes on with the same one. */
+  z.strictObject({ type: z.literal('begin-trial'), claim, trial }),
+  /** Gives a trial that is under way another end. */
+  z.strictObject({ type: z.literal('move-trial'), claim, id: z.uuid(), deadline: z.iso.datetime() }),
+  /** What was tried stays. */
+  z.strictObject({ type: z.literal('keep-trial'), claim, id: z.uuid() }),
   /** Takes everything of ours off the host, as a run that can be attached to. */
   z.strictObject({ type: z.literal('reset'), claim, run: z.uuid() }),
   /** What time it is there. */
@@ -125,6 +135,7 @@ const answer = z.discriminatedUnion('type', [
     claim: claim.optional(),
     /** One that is not over. */
     restore: etcdRestore.optional(),
+    trial: hostTrial.optional(),
   }),
   z.strictObject({ type: z.literal('facts'), facts: factsFormat.newest.schema }),
   z.strictObject({
@@ -138,6 +149,8 @@ const answer = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('claimed'), claim }),
   z.strictObject({ type: z.literal('released') }),
   z.strictObject({ type: z.literal('restore-ended') }),
+  /** How it is with it now. */
+  z.strictObject({ type: z.literal('trial'), trial: hostTrial.optional() }),
   z.strictObject({ type: z.literal('certificates'), certificates: z.array(installedCertificate) }),
   z.strictObject({
     type: z.literal('certificate-requests'),

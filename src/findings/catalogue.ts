@@ -25,6 +25,7 @@ import { rollout } from './rollout.ts'
 import { snapshot } from './snapshot.ts'
 import { spec } from './spec.ts'
 import { ssh } from './ssh.ts'
+import { trial } from './trial.ts'
 import { windowsHost } from './windows-host.ts'
 
 export interface Area {
@@ -53,6 +54,7 @@ export const areas: readonly Area[] = [
   { title: 'etcd', entries: etcd },
   { title: 'Snapshots of etcd', entries: snapshot },
   { title: 'Bringing hosts to their plan', entries: lifecycle },
+  { title: 'Changes on trial', entries: trial },
   { title: 'Nodes and their pods', entries: node },
   { title: 'Addons', entries: addon },
   { title: 'Certificates', entries: pki },

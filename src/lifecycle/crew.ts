@@ -1,5 +1,6 @@
 import type { Arch } from '../catalog/target.ts'
 import type { EtcdRestore } from '../contract/etcd-restore.ts'
+import type { HostTrial } from '../contract/trial.ts'
 import { describe, hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { Host } from '../spec/host.ts'
 import type { Remote } from '../ssh/remote.ts'
@@ -29,6 +30,8 @@ export interface Crew {
   readonly missing: ReadonlyMap<string, HyperkubeError>
   /** Restores of etcd that were begun on them and are not over. */
   readonly restores: ReadonlyMap<string, EtcdRestore>
+  /** What is tried on them, or was, and they went back from. */
+  readonly trials: ReadonlyMap<string, HostTrial>
   close(): Promise<void>
 }
 
@@ -38,13 +41,15 @@ export async function gather(hosts: readonly Host[], options: CrewOptions): Prom
   const agents = new Map<string, string>()
   const missing = new Map<string, HyperkubeError>()
   const restores = new Map<string, EtcdRestore>()
+  const trials = new Map<string, HostTrial>()
   await Promise.all(
     hosts.map(async (host) => {
       try {
-        const { session, version, restore } = await meet(host, options)
+        const { session, version, restore, trial } = await meet(host, options)
         sessions.set(host.name, session)
         agents.set(host.name, version)
         if (restore !== undefined) restores.set(host.name, restore)
+        if (trial !== undefined) trials.set(host.name, trial)
         options.met?.(host.name)
       } catch (error) {
         options.signal.throwIfAborted()
@@ -57,6 +62,7 @@ export async function gather(hosts: readonly Host[], options: CrewOptions): Prom
     agents: inOrder(hosts, agents),
     missing: inOrder(hosts, missing),
     restores: inOrder(hosts, restores),
+    trials: inOrder(hosts, trials),
     async close() {
       await Promise.allSettled([...sessions.values()].map(async (session) => session.close()))
     },
@@ -76,6 +82,7 @@ interface Met {
   readonly session: Session
   readonly version: string
   readonly restore: EtcdRestore | undefined
+  readonly trial: HostTrial | undefined
 }
 
 /** How often a way may be lost while an agent is brought on it. */
@@ -92,19 +99,19 @@ async function meet(host: Host, options: CrewOptions): Promise<Met> {
 }
 
 async function bringAgent(host: Host, options: CrewOptions): Promise<Met> {
-  const { connect, release, tell, signal, trial } = options
+  const { connect, release, tell, signal } = options
   const remote = await connect(host, signal)
   try {
     const about = { host: host.name, component: 'hyperkube-agent' }
     const { version, onTrial } = await installAgent(remote, release, {
       signal,
-      ...(trial === undefined ? {} : { trial }),
+      ...(options.trial === undefined ? {} : { trial: options.trial }),
       onProgress: byMegabyte((done, total) => tell({ type: 'progress', done, total, unit: 'MB' }, about)),
     })
     const session = new Session(host.name, remote, async (again) => connect(host, again), signal)
-    const restore = await greet(session, version)
+    const { restore, trial } = await greet(session, version)
     if (onTrial) await keepAgent(remote, signal)
-    return { session, version, restore }
+    return { session, version, restore, trial }
   } catch (error) {
     await remote.close().catch(() => undefined)
     throw error
@@ -112,7 +119,7 @@ async function bringAgent(host: Host, options: CrewOptions): Promise<Met> {
 }
 
 /** The very agent that was put there must answer: after a while it would be the former one again. */
-async function greet(session: Session, version: string): Promise<EtcdRestore | undefined> {
+async function greet(session: Session, version: string): Promise<Pick<Met, 'restore' | 'trial'>> {
   const { host } = session
   const hint = 'on the host: journalctl -u hyperkube-agent'
   const answered = await session.ask({ type: 'hello' }, 'hello').catch((cause: unknown) => {
@@ -120,7 +127,7 @@ async function greet(session: Session, version: string): Promise<EtcdRestore | u
     const message = `its agent ${version} does not answer; if it had another one before, it goes back to that`
     throw new HyperkubeError('AGENT_NOT_STARTED', message, { host, hint, cause })
   })
-  if (answered.version === version) return answered.restore
+  if (answered.version === version) return { restore: answered.restore, trial: answered.trial }
   const message = `its new agent ${version} did not answer, and it went back to ${answered.version}`
   throw new HyperkubeError('AGENT_WENT_BACK', message, { host, hint })
 }

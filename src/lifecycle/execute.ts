@@ -12,6 +12,8 @@ import type { Interior, Observer } from './observer.ts'
 import type { Session } from './session.ts'
 import { toldStep, type What } from './stream.ts'
 import type { Proposal, Wish } from './survey.ts'
+import type { PlannedTrial } from './trial/plan-trial.ts'
+import { beginTrial, extendTrial } from './trial/tell-trial.ts'
 import { verify } from './verify/verify.ts'
 import { depart, visit, type VisitOptions } from './visit.ts'
 
@@ -20,6 +22,8 @@ export interface ExecuteOptions extends VisitOptions {
   readonly interior: Interior
   /** Where files come from, for hosts that have no way to them. */
   readonly bundle?: OpenBundle | undefined
+  /** Where hosts shall go back by themselves, unless it is kept. */
+  readonly trial?: PlannedTrial | undefined
 }
 
 /** A slow disk and a cold start together stay below it. */
@@ -59,7 +63,7 @@ function turnsOf(
   sessions: ReadonlyMap<string, Session>,
   options: ExecuteOptions & { readonly ahead: Ahead },
 ): Turn[] {
-  const { claim, interior, bundle, ahead, now } = options
+  const { claim, interior, bundle, ahead, trial, now } = options
   const touched = plans.filter(({ host }) => steps.some((step) => step.hosts.includes(host)))
   const fresh = plansToVerify(plans, steps, inside)
   let certificates: Certificates = new Map()
@@ -90,7 +94,15 @@ function turnsOf(
   const prove = turn('verify', 'pods and services on every node', [], async () =>
     verify({ ...options, plans: fresh, sessions, pods: interior.trialPods, service: apiService(wish) }),
   )
+  const trying = [...(trial?.hosts.keys() ?? [])]
+  const remember = turn('trial', `what ${list(trying)} would go back to`, trying, async () => {
+    if (trial !== undefined) await beginTrial(trial, sessions, claim)
+  })
+  const count = turn('trial-time', `the time of the trial on ${list(trying)}`, trying, async () => {
+    if (trial !== undefined) await extendTrial(trial, sessions, claim)
+  })
   return [
+    ...(trying.length === 0 ? [] : [remember]),
     ...(receivers.length === 0 ? [] : [bring]),
     ...(hosts.length === 0 ? [] : [sign]),
     ...steps.slice(0, answering).map(stepTurn),
@@ -107,6 +119,7 @@ function turnsOf(
       }),
     ),
     ...(fresh.length === 0 ? [] : [prove]),
+    ...(trying.length === 0 ? [] : [count]),
   ]
 }
 

@@ -104,6 +104,11 @@ function usualAnswer(ask: AgentRequest['ask'], { facts, ops = [] }: Scripted): A
       return { type: 'released' }
     case 'end-restore':
       return { type: 'restore-ended' }
+    case 'begin-trial':
+      return { type: 'trial', trial: { ...ask.trial, state: 'on-trial' } }
+    case 'move-trial':
+    case 'keep-trial':
+      return { type: 'trial' }
     case 'diff':
       return { type: 'diff', ops: [...ops], findings: [] }
     case 'former-plan':

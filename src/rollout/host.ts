@@ -82,6 +82,12 @@ export function rolesOf({ components, node }: NodePlan): Roles {
   }
 }
 
+/** Whether nobody counts on a host but its own pods. */
+export function isWorkerPlan(plan: NodePlan): boolean {
+  const { member, controlPlane } = rolesOf(plan)
+  return !member && !controlPlane
+}
+
 function rolesWithoutPlan({ member, controlPlane, node }: Roles): Roles {
   return { member, controlPlane, node: node || (!member && !controlPlane) }
 }

@@ -30,7 +30,7 @@ export interface Operator {
   /** Begins a command, which can be interrupted. */
   begin(...words: readonly string[]): ToldCommand
   /** Begins `up`, and hears its events. */
-  beginUp(heard: (event: Event) => void): ToldCommand
+  beginUp(heard: (event: Event) => void, ...words: readonly string[]): ToldCommand
   /** What `plan` says while there is something to do; it is kept in a file for `up`. */
   plan(): Promise<PlanDocument>
   readonly planFile: string
@@ -85,7 +85,8 @@ export async function newOperator(
       hyperkube,
       must,
       begin: (...words) => toldCommand([program, ...words, '-f', file], env, () => undefined),
-      beginUp: (heard) => toldCommand([program, 'up', '--yes', '--progress', 'json', '-f', file], env, heard),
+      beginUp: (heard, ...words) =>
+        toldCommand([program, 'up', '--yes', '--progress', 'json', ...words, '-f', file], env, heard),
       async plan() {
         await must(3, 'plan', '--out', planFile)
         return readVersioned(planFormat, JSON.parse(await readFile(planFile, 'utf8')))

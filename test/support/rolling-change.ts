@@ -94,11 +94,12 @@ const services = [
   'hyperkube-agent',
 ]
 
-interface ServiceTime extends Restart {
+export interface ServiceTime extends Restart {
   readonly started: string
 }
 
-async function serviceTimes(hosts: readonly Host[]): Promise<readonly ServiceTime[]> {
+/** When each service began, for `restartsBetween`. */
+export async function serviceTimes(hosts: readonly Host[]): Promise<readonly ServiceTime[]> {
   const times = await settleAll(hosts.map(async (host) => timesOn(host)))
   return times.flat()
 }
@@ -124,7 +125,7 @@ async function timesOn(host: Host): Promise<ServiceTime[]> {
     })
 }
 
-function restartsBetween(before: readonly ServiceTime[], after: readonly ServiceTime[]): Restart[] {
+export function restartsBetween(before: readonly ServiceTime[], after: readonly ServiceTime[]): Restart[] {
   return after
     .filter(({ started }, index) => started !== before[index]?.started)
     .map(({ host, service, left, back }) => ({ host, service, left, back }))

@@ -30,6 +30,10 @@ export interface ApplyOptions {
   readonly secrets: ReadonlyMap<string, Secret>
   /** PEM, by the path of the certificate's file. */
   readonly certificates: ReadonlyMap<string, string>
+  /** What is not to be done though it differs, where not all of it can be. */
+  readonly leaveOut?: (op: Op) => boolean
+  /** What the journal says of it, where it is no ordinary one. */
+  readonly command?: string
   readonly run: string
   readonly emit: Emit
   readonly signal: AbortSignal
@@ -46,13 +50,21 @@ export async function apply(options: ApplyOptions): Promise<void> {
 }
 
 async function applyAll(options: ApplyOptions): Promise<void> {
-  const { host, plan, through, signal } = options
+  const {
+    host,
+    plan,
+    through,
+    signal,
+    leaveOut = () => false,
+    command = `apply through ${through}`,
+  } = options
   const book = new LedgerBook(host, await ledgerFor(host, plan))
   const journal = await openJournal(host, options.run)
   const run: PlanRun = { ...options, name: plan.host, items: items(plan), book, journal }
-  await journalRun(run, { command: `apply through ${through}`, plan: digestOf(plan) }, async () => {
+  await journalRun(run, { command, plan: digestOf(plan) }, async () => {
     await sweep(host, book.ledger, plan)
-    const { ops } = await diffLedger(host, plan, book.ledger)
+    const { ops: found } = await diffLedger(host, plan, book.ledger)
+    const ops = found.filter((op) => !leaveOut(op))
     await fetchFirst(run, ops)
     const own = await walk(
       run,

@@ -15,7 +15,7 @@ import type { Runs } from '../serve/runs.ts'
 import { clientAt, clientOfNode, nodeApi, type NodeApi } from './node-api.ts'
 import { ownAuthority } from './own-authorities.ts'
 import type { Rhythm } from './rhythm.ts'
-import type { Look } from './rounds.ts'
+import type { Look } from '../rounds/rounds.ts'
 import {
   answerIn,
   type Condition,

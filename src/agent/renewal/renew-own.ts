@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
@@ -6,6 +5,9 @@ import { signRequest } from '../../pki/sign.ts'
 import { lastPlan } from '../apply/plan-memory.ts'
 import { renewCertificates } from '../apply/renew.ts'
 import type { LinuxHost } from '../host/host.ts'
+import { isTaken } from '../rounds/is-taken.ts'
+import { ownRun, type OwnWork } from '../rounds/own-run.ts'
+import type { Look } from '../rounds/rounds.ts'
 import type { HostWork } from '../serve/answer.ts'
 import { isHeld } from '../serve/claim.ts'
 import type { ClaimStore } from '../serve/claim-store.ts'
@@ -15,7 +17,6 @@ import { dueCertificates } from './due.ts'
 import { clientOfNode } from './node-api.ts'
 import { ownAuthority } from './own-authorities.ts'
 import { lookEvery, type Rhythm } from './rhythm.ts'
-import type { Look } from './rounds.ts'
 
 export interface RenewalScene {
   readonly host: LinuxHost
@@ -32,8 +33,8 @@ export interface RenewalScene {
  * that is cut is gone on with by the next one, or by an operator.
  */
 export async function renewOwn(scene: RenewalScene): Promise<Look> {
-  const { host, work, rhythm } = scene
-  if (await isTaken(scene)) return { next: rhythm.soon }
+  const { host, work, runs, rhythm } = scene
+  if (runs.busy || (await isTaken(scene))) return { next: rhythm.soon }
   const plan = await lastPlan(host)
   if (plan === undefined) return { next: rhythm.own, troubles: [] }
   const { due, expired } = await dueCertificates(host, plan)
@@ -48,13 +49,6 @@ export async function renewOwn(scene: RenewalScene): Promise<Look> {
   )
   if (ready.length > 0) await install(scene, plan, ready, certificates, troubles)
   return { next: waiting ? Math.min(rhythm.soon, next) : next, troubles }
-}
-
-/** Whether somebody else decides now what is done on this host. */
-async function isTaken({ host, work, runs, claims }: RenewalScene): Promise<boolean> {
-  return (
-    runs.busy || isHeld(claims.held, host.clock.now().getTime()) || (await work.restoring()) !== undefined
-  )
 }
 
 interface Signed {
@@ -94,7 +88,6 @@ async function signed(
   return { certificates, waiting }
 }
 
-/** As a run like any other: an operator who comes meanwhile waits for its end. */
 async function install(
   { host, runs, claims, say, signal }: RenewalScene,
   plan: NodePlan,
@@ -102,18 +95,14 @@ async function install(
   certificates: ReadonlyMap<string, string>,
   troubles: unknown[],
 ): Promise<void> {
-  const run = randomUUID()
-  await runs.start(run, 'renew certificates', async (emit, stop) => {
+  const renew: OwnWork = async (run, emit, stop) => {
     // Whoever came in between does it as well.
     if (isHeld(claims.held, host.clock.now().getTime())) return
     await renewCertificates({ host, plan, places, certificates, run, emit, signal: stop })
     say(`renewed ${places.map(({ certificateFile }) => certificateFile).join(', ')}`)
-  })
-  for await (const { what } of runs.attach(run, 1, signal)) {
-    if (what.type !== 'run-ended' || what.result.outcome !== 'failed') continue
-    const { code, message, hint } = what.result.failure
-    troubles.push(new HyperkubeError(code, message, hint === undefined ? {} : { hint }))
   }
+  const failure = await ownRun(runs, 'renew certificates', renew, signal)
+  if (failure !== undefined) troubles.push(failure)
 }
 
 function tooLate(expired: readonly PlannedCertificate[]): HyperkubeError {

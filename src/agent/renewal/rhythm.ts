@@ -21,8 +21,3 @@ export function lookEvery({ components }: NodePlan, { own }: Rhythm): number {
   const lifetimes = components.flatMap(({ certificates }) => certificates.map(({ lifetime }) => lifetime))
   return Math.min(own, ...lifetimes.map((lifetime) => lifetime / perLifetime))
 }
-
-/** Never later than asked for. Hosts that were set up together are not to come together. */
-export function varied(pause: number, random: number): number {
-  return pause * (0.75 + random / 4)
-}

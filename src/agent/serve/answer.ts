@@ -7,6 +7,7 @@ import type { Finding } from '../../contract/finding.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import type { AgentRequest, AgentResponse, Claim, InstalledCertificate } from '../../contract/request.ts'
+import type { HostTrial, Trial } from '../../contract/trial.ts'
 import type { Peers } from '../peers/peers.ts'
 import type { ClaimStore } from './claim-store.ts'
 import { failureOf, type Emit, type Farewell, type Runs } from './runs.ts'
@@ -24,7 +25,8 @@ export interface HostWork {
     texts: boolean,
     renew: boolean,
   ): Promise<{ ops: Op[]; findings: Finding[]; texts?: Record<string, string> }>
-  formerPlan(than: string): Promise<NodePlan | undefined>
+  /** Without a digest what a trial goes back to. */
+  formerPlan(than: string | undefined): Promise<NodePlan | undefined>
   certificates(): Promise<InstalledCertificate[]>
   /** Of all certificates of a plan, or of some. */
   certificateRequests(
@@ -39,6 +41,13 @@ export interface HostWork {
   /** A restore of etcd that is not over. */
   restoring(): Promise<EtcdRestore | undefined>
   endRestore(id: string): Promise<void>
+  /** How it is with a trial, where there is one. */
+  trial(): Promise<HostTrial | undefined>
+  beginTrial(trial: Trial): Promise<HostTrial | undefined>
+  moveTrial(id: string, deadline: string): Promise<HostTrial | undefined>
+  keepTrial(id: string): Promise<HostTrial | undefined>
+  /** From a trial, to what was before it. */
+  goBack(run: string, emit: Emit, signal: AbortSignal): Promise<void>
   /** Answers with what ends the agent itself, where that is a service of the host. */
   reset(run: string, emit: Emit, signal: AbortSignal): Promise<Farewell | undefined>
 }
@@ -78,7 +87,7 @@ async function respond(
 ): Promise<Answer> {
   switch (ask.type) {
     case 'hello':
-      return hello(version, claims, await work.restoring())
+      return hello(version, claims, await work.restoring(), await work.trial())
     case 'facts':
       return { type: 'facts', facts: await work.facts(ask.host) }
     case 'diff':
@@ -121,6 +130,15 @@ async function respond(
       await claims.require(ask.claim)
       await work.endRestore(ask.id)
       return { type: 'restore-ended' }
+    case 'begin-trial':
+      await claims.require(ask.claim)
+      return ofTrial(await work.beginTrial(ask.trial))
+    case 'move-trial':
+      await claims.require(ask.claim)
+      return ofTrial(await work.moveTrial(ask.id, ask.deadline))
+    case 'keep-trial':
+      await claims.require(ask.claim)
+      return ofTrial(await work.keepTrial(ask.id))
     case 'clock':
       return { type: 'clock', time: peers.now() }
     case 'listen':
@@ -137,13 +155,23 @@ async function respond(
   }
 }
 
-function hello(version: string, { held }: ClaimStore, restore: EtcdRestore | undefined): Answer {
+function hello(
+  version: string,
+  { held }: ClaimStore,
+  restore: EtcdRestore | undefined,
+  trial: HostTrial | undefined,
+): Answer {
   return {
     type: 'hello',
     version,
     ...(held === undefined ? {} : { claim: claimOf(held) }),
     ...(restore === undefined ? {} : { restore }),
+    ...(trial === undefined ? {} : { trial }),
   }
+}
+
+function ofTrial(trial: HostTrial | undefined): Answer {
+  return { type: 'trial', ...(trial === undefined ? {} : { trial }) }
 }
 
 function claimOf({ holder, generation }: Claim): Claim {

@@ -13,23 +13,26 @@ import { formerPlan } from '../apply/plan-memory.ts'
 import { collectFacts } from '../facts/collect.ts'
 import type { FactSource } from '../facts/source.ts'
 import type { LinuxHost } from '../host/host.ts'
+import { hostTrials } from '../trial/host-trials.ts'
 import type { HostWork } from './answer.ts'
 
 /** What an agent does on the Linux host that it runs on. */
 export function linuxWork(host: LinuxHost, source: FactSource): HostWork {
   // Asked once more over a new connection while the first answer is being made, each would make half of the keys.
   const keyMaking = inTurns()
+  const trials = hostTrials(host)
   return {
     facts: async (name) => collectFacts(source, name),
     async diff(plan, texts, renew) {
       const found = await diffHost(host, plan, renew)
       return texts ? { ...found, texts: await textsBefore(host, plan, found.ops) } : found
     },
-    formerPlan: async (than) => formerPlan(host, than),
+    formerPlan: async (than) => (than === undefined ? trials.former() : formerPlan(host, than)),
     certificates: async () => installedCertificates(host),
     certificateRequests: async (plan, renew, places) =>
       keyMaking(async () => certificateRequests(host, plan, renew, places)),
     async apply({ plan, through, run, secrets, certificates }, emit, signal) {
+      await trials.forgetPast()
       await apply({
         host,
         plan,
@@ -52,6 +55,11 @@ export function linuxWork(host: LinuxHost, source: FactSource): HostWork {
       placeEtcd({ host, name: hostname(), run, emit, signal }, { restore, sha256 }),
     restoring: async () => restoring(host),
     endRestore: async (id) => endRestore(host, id),
+    trial: async () => trials.now(),
+    beginTrial: async (trial) => trials.begin(trial),
+    moveTrial: async (id, deadline) => trials.move(id, deadline),
+    keepTrial: async (id) => trials.keep(id),
+    goBack: async (run, emit, signal) => trials.goBack(run, emit, signal),
     reset: async (run, emit, signal) => (await reset({ host, name: hostname(), run, emit, signal })).farewell,
   }
 }

@@ -31,6 +31,11 @@ const work: HostWork = {
   placeEtcd: async () => undefined,
   restoring: async () => undefined,
   endRestore: async () => undefined,
+  trial: async () => undefined,
+  beginTrial: async (trial) => ({ ...trial, state: 'on-trial' }),
+  moveTrial: async () => undefined,
+  keepTrial: async () => undefined,
+  goBack: async () => undefined,
   reset: async (_run, emit) => {
     emit({ type: 'log', lines: ['gone'] })
     return undefined
@@ -176,5 +181,23 @@ test('tells the time, and meets other hosts without a claim', async () => {
     { answer: { type: 'probed', results: [{ outcome: 'ok' }] } },
     { answer: { type: 'hushed' } },
     { answer: { type: 'probed', results: [{ outcome: 'refused' }] } },
+  ])
+})
+
+test('only who has the claim begins a trial, or ends one', async () => {
+  const [id, deadline] = ['22222222-2222-4222-8222-222222222222', '2026-11-15T12:10:00.000Z']
+  const trial = { id, plan: 'c'.repeat(64), deadline, slot: 0 }
+  const asks = [
+    { type: 'begin-trial', claim: ana, trial },
+    { type: 'move-trial', claim: ana, id, deadline },
+    { type: 'keep-trial', claim: ana, id },
+  ] as const
+  const lost = { answer: { type: 'refused', code: 'CLAIM_LOST' } }
+  expect(await ask(...asks)).toMatchObject([lost, lost, lost])
+  expect(await ask({ type: 'claim', claim: ana, force: false }, ...asks)).toMatchObject([
+    { answer: { type: 'claimed' } },
+    { answer: { type: 'trial', trial: { ...trial, state: 'on-trial' } } },
+    { answer: { type: 'trial' } },
+    { answer: { type: 'trial' } },
   ])
 })

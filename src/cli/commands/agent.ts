@@ -6,6 +6,7 @@ import { linuxLayout } from '../../agent/host/layout.ts'
 import { linuxHost } from '../../agent/host/linux-host.ts'
 import { keepRenewed } from '../../agent/renewal/keep-renewed.ts'
 import { usualRhythm } from '../../agent/renewal/rhythm.ts'
+import { rounds } from '../../agent/rounds/rounds.ts'
 import { hostPeers } from '../../agent/peers/peers.ts'
 import { ClaimStore } from '../../agent/serve/claim-store.ts'
 import { askHello, heartbeat } from '../../agent/serve/heartbeat.ts'
@@ -14,6 +15,7 @@ import { RunLog } from '../../agent/serve/run-log.ts'
 import { Runs } from '../../agent/serve/runs.ts'
 import { agentSocket, serveAgent } from '../../agent/serve/server.ts'
 import { systemdSupervisor } from '../../agent/serve/supervisor.ts'
+import { looksEvery, trialLook } from '../../agent/trial/look-at-trial.ts'
 import { giveBackMemory } from '../../kit/thrift.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 
@@ -34,12 +36,18 @@ export const agent: CommandDefinition = {
     const ended = stopped(signal)
     const cease = giveBackMemory()
     const over = new AbortController()
-    const renewal = keepRenewed({
-      ...{ host, work, runs, claims, say },
-      rhythm: usualRhythm,
-      random: Math.random,
-      signal: AbortSignal.any([ended, over.signal]),
-    })
+    const scene = { host, work, runs, claims, say, signal: AbortSignal.any([ended, over.signal]) }
+    const looks = Promise.all([
+      keepRenewed({ ...scene, rhythm: usualRhythm, random: Math.random }),
+      rounds({
+        ...scene,
+        look: trialLook(scene),
+        first: looksEvery,
+        usual: looksEvery,
+        clock: host.clock,
+        random: Math.random,
+      }),
+    ])
     const supervisor = systemdSupervisor(process.env)
     const ask = async (deadline: AbortSignal): Promise<void> => askHello(agentSocket, deadline)
     try {
@@ -50,7 +58,7 @@ export const agent: CommandDefinition = {
       over.abort()
       // What is in the middle of something gets to its next safe point, and whoever listens hears of it.
       await runs.stop()
-      await renewal
+      await looks
       await server.close()
     }
     return exitCodes.ok

@@ -2,6 +2,7 @@ import { HostKeys } from '../../lifecycle/host-keys.ts'
 import { placesIn } from '../../lifecycle/places.ts'
 import { hostServices, serviceNames } from '../../lifecycle/status/services.ts'
 import { isWell, statusOf } from '../../lifecycle/status/status.ts'
+import { trialOf } from '../../lifecycle/status/trial-of.ts'
 import { surroundings } from '../../lifecycle/surroundings.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
@@ -50,6 +51,10 @@ export const status: CommandDefinition = {
             ? { version: undefined, services: [] }
             : hostServices(remote, serviceNames(place), context.signal)
         },
+        async trial(place) {
+          const remote = await remoteOf(place.host)
+          return remote === undefined ? undefined : trialOf(remote, context.signal)
+        },
       })
       const document = {
         apiVersion: 'hyperkube.dev/v1',
@@ -58,7 +63,7 @@ export const status: CommandDefinition = {
         hosts: statuses,
       }
       print(context.stdout, options.output, document, () =>
-        statusText(statuses, options.output === 'wide', context.paint),
+        statusText(statuses, { wide: options.output === 'wide', now: context.now() }, context.paint),
       )
       return statuses.every(isWell) ? exitCodes.ok : exitCodes.failure
     } finally {

@@ -43,6 +43,7 @@ export async function lookLive(
         options,
         ignore,
         texts: diff,
+        mayBeOnTrial: true,
         run,
         look: surroundings,
       })

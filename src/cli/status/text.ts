@@ -1,6 +1,7 @@
 import { printable } from '../../kit/printable.ts'
 import { type HostStatus, isWell, type Well } from '../../lifecycle/status/status.ts'
 import type { Paint } from '../command.ts'
+import { trialLines } from '../trial/status-text.ts'
 import { type Cell, type Column, tableText } from '../table.ts'
 
 const columns: readonly Column<HostStatus>[] = [
@@ -21,14 +22,22 @@ const wideColumns: readonly Column<HostStatus>[] = [
   { head: 'HYPERKUBE', cell: ({ version }) => ({ text: version ?? '-' }) },
 ]
 
-/** A row for each host, then what is wrong, each in a line with its reason. */
-export function statusText(statuses: readonly HostStatus[], wide: boolean, paint: Paint): string {
+export interface StatusOptions {
+  readonly wide: boolean
+  readonly now: Date
+}
+
+/** A row for each host, then what is wrong, each in a line with its reason, and what is on trial. */
+export function statusText(
+  statuses: readonly HostStatus[],
+  { wide, now }: StatusOptions,
+  paint: Paint,
+): string {
   const shown = wide ? [...columns, ...wideColumns] : columns
   const table = tableText(shown, statuses, paint)
-  const troubles = statuses.flatMap(troublesOf)
-  return troubles.length === 0
-    ? table
-    : `${table}\n${troubles.map((text) => `${printable(text)}\n`).join('')}`
+  const trials = new Map(statuses.flatMap(({ host, trial }) => (trial === undefined ? [] : [[host, trial]])))
+  const lines = [...statuses.flatMap(troublesOf), ...trialLines(trials, now)]
+  return lines.length === 0 ? table : `${table}\n${lines.map((text) => `${printable(text)}\n`).join('')}`
 }
 
 function servicesCell({ services, away }: HostStatus): Cell {

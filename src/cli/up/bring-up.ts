@@ -3,6 +3,7 @@ import { bundleKey } from '../../identity/bundle-key.ts'
 import { forgetHostKey } from '../../identity/host-key.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { execute } from '../../lifecycle/execute.ts'
+import { type PlannedTrial, planTrial, type TrialWish } from '../../lifecycle/trial/plan-trial.ts'
 import { type Place, placesOf } from '../../lifecycle/places.ts'
 import type { Surroundings, SurroundingsOptions } from '../../lifecycle/surroundings.ts'
 import { isPending, type Proposal, type Wish } from '../../lifecycle/survey.ts'
@@ -13,6 +14,8 @@ import { beyondAgreement } from '../../lifecycle/agreement.ts'
 import type { Foreseen, PlanDocument } from '../../lifecycle/plan-document.ts'
 import { proposalText } from '../plan/text.ts'
 import type { ReportedRun, Verdict } from '../reported-run.ts'
+import { settleTrial } from '../trial/settle-trial.ts'
+import { type TrialEnd, trialText, unfinishedText } from '../trial/text.ts'
 import { listed } from '../words.ts'
 import { agreed } from './agree.ts'
 import { proposeLive, remotesOf, viewOf } from './propose.ts'
@@ -27,6 +30,8 @@ export interface UpFlags {
   readonly dryRun: boolean
   /** Nothing beyond it is done. */
   readonly plan: AgreedPlan | undefined
+  /** Hosts go back by themselves, unless it is kept. */
+  readonly trial?: TrialWish | undefined
   /** A program that reads events answers no questions. */
   readonly mayAsk: boolean
 }
@@ -60,19 +65,33 @@ export interface UpScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'> {
   readonly lasting: AbortSignal
 }
 
+export interface UpVerdict extends Verdict {
+  readonly trial?: TrialEnd
+}
+
 /** Looks what is to be done on hosts that were reached, asks, and does it. */
-export async function bringUp(scene: UpScene): Promise<Verdict> {
+export async function bringUp(scene: UpScene): Promise<UpVerdict> {
   const { context, wish, crew, flags, run } = scene
-  const { say } = run
-  const proposal = await proposeLive({ ...scene, ignore: flags.ignore })
+  const { say, tell } = run
+  const proposal = await proposeLive({
+    ...scene,
+    ignore: flags.ignore,
+    mayBeOnTrial: flags.trial !== undefined,
+  })
   scene.foreseen?.(proposal)
   if (hasErrors(proposal.findings)) return refused(proposal.findings)
-  say(shown(context, wish, proposal))
+  const tried = flags.trial && (await planTrial(flags.trial, wish, proposal, crew.sessions, crew.trials))
+  if (tried !== undefined && tried.findings.length > 0) {
+    for (const finding of tried.findings) tell({ type: 'finding', finding })
+    return refused(tried.findings)
+  }
+  const trial = tried?.trial.hosts.size === 0 ? undefined : tried?.trial
+  say(`${shown(context, wish, proposal)}${trial === undefined ? '' : trialText(trial)}`)
   if (flags.dryRun) {
     const code = isPending(proposal) ? exitCodes.changesPending : exitCodes.ok
     return { code, result: { outcome: 'unchanged' } }
   }
-  if (!isPending(proposal)) {
+  if (!isPending(proposal) && trial === undefined) {
     await scene.keep()
     return done(crew, 'unchanged')
   }
@@ -81,8 +100,9 @@ export async function bringUp(scene: UpScene): Promise<Verdict> {
   const answer = flags.plan !== undefined || (await agreed(context, scene.options, flags.mayAsk))
   if (answer !== true) return { code: answer, result: { outcome: 'unchanged' } }
   await scene.keep()
-  await carryOut(scene, proposal)
-  return done(crew, 'done')
+  await carryOut(scene, proposal, trial)
+  const verdict = done(crew, 'done')
+  return trial === undefined ? verdict : settleTrial(scene, trial, verdict)
 }
 
 /** Hosts and files may have changed since somebody agreed. */
@@ -95,7 +115,7 @@ function keepTo({ file, document }: AgreedPlan, proposal: Proposal): void {
   })
 }
 
-async function carryOut(scene: UpScene, proposal: Proposal): Promise<void> {
+async function carryOut(scene: UpScene, proposal: Proposal, trial: PlannedTrial | undefined): Promise<void> {
   const { context, wish, crew, leavers, flags, run, look, begin } = scene
   const gone = new Set<string>()
   const { publicKey } = bundleKey(wish.identity)
@@ -105,6 +125,7 @@ async function carryOut(scene: UpScene, proposal: Proposal): Promise<void> {
   await underClaim({ ...scene, forceUnlock: flags.forceUnlock }, async ({ claim, leave }, signal) => {
     const view = { ...viewOf(wish, context, remotesOf(crew, leavers)), signal: scene.lasting }
     using around = await look([...placesOf(proposal.plans), ...proposal.leavers], view)
+    const begun = context.now()
     await execute(wish, proposal, crew.sessions, {
       claim,
       left(host) {
@@ -115,9 +136,13 @@ async function carryOut(scene: UpScene, proposal: Proposal): Promise<void> {
       observer: around,
       interior: around,
       bundle,
+      trial,
       tell: run.tell,
       now: context.now,
       signal,
+    }).catch((error: unknown) => {
+      if (trial !== undefined) run.say(unfinishedText(trial, begun))
+      throw error
     })
   })
   if (gone.size > 0) await forget(scene, gone)

@@ -5,6 +5,7 @@ import { type Place, placesOf } from '../../lifecycle/places.ts'
 import { type Tell, toldAside } from '../../lifecycle/stream.ts'
 import type { SurroundingsOptions } from '../../lifecycle/surroundings.ts'
 import { nothing, type Proposal, survey, type SurveyOptions, type Wish } from '../../lifecycle/survey.ts'
+import { trialUnderWay } from '../../lifecycle/trial/trials.ts'
 import type { Context, Invocation } from '../command.ts'
 import { holderName } from '../holder.ts'
 import { limitHosts } from '../limit.ts'
@@ -24,6 +25,8 @@ export interface ProposeScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'>
   readonly restored?: readonly string[]
   /** What a host will have to do by then, from what it says now. */
   readonly expected?: SurveyOptions['expected']
+  /** Whether hosts that try something are no obstacle: nothing is done to them, or the same is tried on. */
+  readonly mayBeOnTrial?: boolean
   readonly run: ReportedRun
   /** The ways into a cluster that runs. */
   readonly look: (places: readonly Place[], options: SurroundingsOptions) => Promise<Observer & Disposable>
@@ -32,9 +35,10 @@ export interface ProposeScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'>
 /** Looks what is to be done on hosts that were reached, and tells of all that was found. Nothing is changed by it. */
 export async function proposeLive(scene: ProposeScene): Promise<Proposal> {
   const { context, wish, crew, leavers, ignore, run, look, options } = scene
-  const { texts = false, renew = false, restored = [], expected } = scene
-  const unfinished = unfinishedRestore(crew.restores)
-  if (unfinished.length > 0) return told(run.tell, { ...nothing, findings: unfinished })
+  const { texts = false, renew = false, restored = [], expected, mayBeOnTrial = false } = scene
+  const trials = trialUnderWay(crew.trials, mayBeOnTrial ? 'warning' : 'error')
+  const unfinished = [...unfinishedRestore(crew.restores), ...trials]
+  if (hasErrors(unfinished)) return told(run.tell, { ...nothing, findings: unfinished })
   const why = (needed: readonly string[] = []): Finding[] =>
     missingFindings(crew.missing, new Set(needed)).filter(
       ({ code, host = '' }) => !ignore.includes(code) || needed.includes(host),
@@ -64,7 +68,7 @@ export async function proposeLive(scene: ProposeScene): Promise<Proposal> {
   })
   const [without, rest] = apart(proposal.findings, crew)
   const needed = without.filter(({ severity }) => severity === 'error').flatMap(({ host }) => host ?? [])
-  return told(run.tell, { ...proposal, findings: [...why(needed), ...rest] })
+  return told(run.tell, { ...proposal, findings: [...trials, ...why(needed), ...rest] })
 }
 
 /** That there are no facts of a host which did not answer goes without saying: why it did not is what matters. */

@@ -1,5 +1,6 @@
 import { type Foreseen, planDocument } from '../../lifecycle/plan-document.ts'
 import { type EndedRun, outcomeNames } from '../reported-run.ts'
+import { type TrialEnd, trialEndText } from '../trial/text.ts'
 import { listed } from '../words.ts'
 
 export interface UpEnd extends EndedRun {
@@ -10,12 +11,14 @@ export interface UpEnd extends EndedRun {
   readonly leftBehind: readonly string[]
   /** Where it was only shown. */
   readonly foreseen?: Foreseen
+  /** What becomes of what was tried. */
+  readonly trial?: TrialEnd
 }
 
 /** What became of the cluster, for programs; of a dry run what would become of it, as `plan` says it. */
 export function upDocument(end: UpEnd): object {
   if (end.foreseen !== undefined) return planDocument(end.foreseen)
-  const { code, cluster, changedHosts, leftBehind, ops, seconds, log } = end
+  const { code, cluster, changedHosts, leftBehind, trial, ops, seconds, log } = end
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'UpResult',
@@ -23,6 +26,7 @@ export function upDocument(end: UpEnd): object {
     outcome: outcomeNames[code],
     changedHosts,
     leftBehind,
+    ...(trial === undefined ? {} : { trial }),
     ops,
     seconds,
     ...(log === undefined ? {} : { log }),
@@ -30,9 +34,9 @@ export function upDocument(end: UpEnd): object {
 }
 
 /** The same for people, who have been told all that went wrong. */
-export function upText({ cluster, hosts, leftBehind }: UpEnd): string {
+export function upText({ cluster, hosts, leftBehind, trial }: UpEnd): string {
   if (hosts.length === 0) return ''
   const behind =
     leftBehind.length === 0 ? '' : `left behind: ${listed(leftBehind)}; hyperkube up once they answer\n`
-  return `${cluster} is up on ${listed(hosts)}\n${behind}`
+  return `${cluster} is up on ${listed(hosts)}\n${behind}${trial === undefined ? '' : trialEndText(trial)}`
 }

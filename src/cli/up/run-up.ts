@@ -9,6 +9,8 @@ import { type Context, type ExitCode, exitCodes, type Invocation } from '../comm
 import { loadWish } from '../load-wish.ts'
 import { print } from '../print.ts'
 import { reportedRun } from '../reported-run.ts'
+import type { TrialWish } from '../../lifecycle/trial/plan-trial.ts'
+import type { TrialEnd } from '../trial/text.ts'
 import { type AgreedPlan, bringUp } from './bring-up.ts'
 import { leash } from './leash.ts'
 import { reach } from './reach.ts'
@@ -30,6 +32,8 @@ export interface UpWish {
   /** Whether all certificates shall be renewed, also those that are good for long. */
   readonly renew?: boolean
   readonly plan?: AgreedPlan | undefined
+  /** Hosts go back by themselves, unless it is kept. */
+  readonly trial?: TrialWish | undefined
   /** Hosts that the file had until now. */
   readonly former?: readonly Host[]
   /** Keeps the wish, once it is sure that it is one: from then on whoever goes on must find it. */
@@ -52,7 +56,7 @@ export async function runUp(
 export async function bringTo(
   context: Context,
   options: Invocation['options'],
-  { command, cluster, findings, lock, identity, renew = false, plan, former, keep }: UpWish,
+  { command, cluster, findings, lock, identity, renew = false, plan, trial, former, keep }: UpWish,
 ): Promise<UpEnd> {
   const { progress, ignore, forceUnlock, dryRun } = upFlags.parse(options)
   const loaded = await loadWish(context, options, cluster)
@@ -60,6 +64,7 @@ export async function bringTo(
   const { name } = cluster.metadata
   let [hosts, leftBehind]: [readonly string[], readonly string[]] = [[], []]
   let foreseen: Foreseen | undefined
+  let tried: TrialEnd | undefined
   const settings = { command, cluster: name, progress, debug: options.debug === true }
   const ended = await reportedRun(context, settings, async (run) => {
     for (const finding of findings) run.tell({ type: 'finding', finding })
@@ -71,7 +76,7 @@ export async function bringTo(
         ...reached,
         context,
         options,
-        flags: { ignore, forceUnlock, dryRun, plan, mayAsk: progress !== 'json' },
+        flags: { ignore, forceUnlock, dryRun, plan, trial, mayAsk: progress !== 'json' },
         run,
         foreseen: (what) => (foreseen = what),
         renew,
@@ -80,11 +85,19 @@ export async function bringTo(
         begin: way.letGo,
         lasting: way.signal,
       })
+      tried = verdict.trial
       if (verdict.result.outcome === 'done') hosts = [...reached.crew.sessions.keys()]
       return verdict
     } finally {
       await reached.close()
     }
   })
-  return { ...ended, cluster: name, hosts, leftBehind, ...(dryRun && foreseen ? { foreseen } : {}) }
+  return {
+    ...ended,
+    cluster: name,
+    hosts,
+    leftBehind,
+    ...(dryRun && foreseen ? { foreseen } : {}),
+    ...(tried === undefined ? {} : { trial: tried }),
+  }
 }

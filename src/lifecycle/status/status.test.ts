@@ -42,11 +42,13 @@ const observer = {
   apiReady: async () => undefined,
   inside: async () => undefined,
 }
+const trial = async (): Promise<undefined> => undefined
 
 test('what cannot be asked is not well, and why is said; the others are told of all the same', async () => {
   const [first, , last] = await statusOf({
     places: placesIn(cluster),
     observer,
+    trial,
     services: async ({ host }) => (host === 'cp1' ? Promise.reject(new Error('nobody answers')) : active()),
   })
   expect(first).toMatchObject({ away: 'nobody answers', api: { well: true } })
@@ -55,6 +57,6 @@ test('what cannot be asked is not well, and why is said; the others are told of 
 })
 
 test('a host is well when all of it is', async () => {
-  const [, member] = await statusOf({ places: placesIn(cluster), observer, services: active })
+  const [, member] = await statusOf({ places: placesIn(cluster), observer, trial, services: active })
   expect(member && isWell(member)).toBe(true)
 })

@@ -1,3 +1,4 @@
+import type { HostTrial } from '../../contract/trial.ts'
 import { describe } from '../../kit/errors.ts'
 import type { Inside, Observer, Unwell } from '../observer.ts'
 import type { Place } from '../places.ts'
@@ -14,6 +15,8 @@ export interface HostStatus {
   readonly etcd?: Well
   readonly api?: Well
   readonly node?: Well & { readonly version?: string }
+  /** What it has on trial, or went back from. */
+  readonly trial?: HostTrial
 }
 
 export type Well = { readonly well: true } | { readonly well: false; readonly reason: string }
@@ -23,15 +26,17 @@ export interface StatusScene {
   readonly observer: Pick<Observer, 'etcdWell' | 'apiReady' | 'inside'>
   /** Asks a host for its services; fails when it does not answer. */
   readonly services: (place: Place) => Promise<HostServices>
+  readonly trial: (place: Place) => Promise<HostTrial | undefined>
 }
 
 /** Asks all hosts, and all programs that can say how they are. Nothing is changed by it. */
-export async function statusOf({ places, observer, services }: StatusScene): Promise<HostStatus[]> {
+export async function statusOf({ places, observer, services, trial }: StatusScene): Promise<HostStatus[]> {
   const inside = observer.inside().catch(() => undefined)
   return Promise.all(
     places.map(async (place): Promise<HostStatus> => {
-      const [seen, etcd, api, nodes] = await Promise.all([
+      const [seen, tried, etcd, api, nodes] = await Promise.all([
         services(place).catch(describe),
+        trial(place).catch(() => undefined),
         place.etcd ? wellOf(observer.etcdWell([place.host])) : undefined,
         place.api ? wellOf(observer.apiReady([place.host])) : undefined,
         inside,
@@ -45,6 +50,7 @@ export async function statusOf({ places, observer, services }: StatusScene): Pro
         ...(etcd === undefined ? {} : { etcd }),
         ...(api === undefined ? {} : { api }),
         ...(place.node === undefined ? {} : { node: nodeOf(place.node, nodes) }),
+        ...(tried === undefined ? {} : { trial: tried }),
       }
     }),
   )

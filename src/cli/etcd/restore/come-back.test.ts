@@ -130,6 +130,7 @@ async function run({
       agents: new Map(),
       missing: new Map(missing.map((name) => [name, gone])),
       restores,
+      trials: new Map(),
       close: async () => undefined,
     },
     leavers: { sessions: new Map(), meet: async () => new Map() },

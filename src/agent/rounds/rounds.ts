@@ -1,6 +1,5 @@
 import type { Clock } from '../host/clock.ts'
 import { failureOf } from '../serve/runs.ts'
-import { varied } from './rhythm.ts'
 
 /** What came of a look. */
 export interface Look {
@@ -42,4 +41,9 @@ export async function rounds(options: RoundsOptions): Promise<void> {
     }
     known = new Set(kinds.keys())
   }
+}
+
+/** Never later than asked for. Hosts that were set up together are not to come together. */
+export function varied(pause: number, random: number): number {
+  return pause * (0.75 + random / 4)
 }

@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest'
-import { componentOf, planOf } from '../../diff/fixtures.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { day } from '../../pki/lifetime.ts'
-import { lookEvery, usualRhythm, varied } from './rhythm.ts'
-import { type Look, rounds } from './rounds.ts'
+import { type Look, rounds, varied } from './rounds.ts'
 
 /** Looks until there are no more answers; how long was waited before each, and what was said. */
 async function course(answers: readonly (() => Promise<Look>)[], random = 1) {
@@ -69,26 +66,4 @@ test('an agent that shall end waits for nothing', async () => {
 
 test('no two hosts have the same rhythm, and none comes late', () => {
   expect([0, 0.5, 1].map((random) => varied(600, random))).toEqual([450, 525, 600])
-})
-
-test('short lives are looked at more often', () => {
-  const certificate = {
-    authority: 'etcd',
-    subject: { commonName: 'a', organizations: [] },
-    names: { dns: [], ip: [] },
-    usages: ['client'],
-    owner: 'root',
-    certificateFile: '/a.crt',
-    keyFile: '/a.key',
-  } as const
-  const planWith = (...lifetimes: number[]) =>
-    planOf(
-      componentOf({
-        name: 'etcd',
-        certificates: lifetimes.map((lifetime) => ({ ...certificate, usages: ['client'], lifetime })),
-      }),
-    )
-  expect(lookEvery(planWith(365 * day), usualRhythm)).toBe(600_000)
-  expect(lookEvery(planWith(365 * day, 1_200_000), usualRhythm)).toBe(100_000)
-  expect(lookEvery(planWith(), usualRhythm)).toBe(600_000)
 })
