@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { etcdRestoreMemoryFormat } from './etcd-restore-memory.ts'
 import { eventFormat } from './event.ts'
 import { factsFormat } from './facts.ts'
 import { journalEntryFormat } from './journal.ts'
@@ -23,6 +24,7 @@ const goldens: readonly (readonly [file: string, format: Format<unknown>])[] = [
   ['node-plan-worker.v1.json', nodePlanFormat],
   ['events.v1.json', eventFormat],
   ['ledger.v1.json', ledgerFormat],
+  ['etcd-restore-memory.v1.json', etcdRestoreMemoryFormat],
   ['journal.v1.json', journalEntryFormat],
   ['artifact-manifest.v1.json', artifactManifestFormat],
   ['agent-requests.v1.json', requestFormat],

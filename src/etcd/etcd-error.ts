@@ -40,6 +40,12 @@ export function isEtcdError(error: unknown, code: EtcdErrorCode): error is EtcdE
   return error instanceof EtcdError && error.code === code
 }
 
+/** For what etcd does not say, nothing; an abort stays one. */
+export function unlessEtcd(error: unknown): undefined {
+  if (!(error instanceof EtcdError)) throw error
+  return undefined
+}
+
 /** Of gRPC: the time was over, or nobody could decide. */
 const unavailable = new Set([4, 14])
 

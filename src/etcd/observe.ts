@@ -1,5 +1,5 @@
 import type { EtcdClient } from './client.ts'
-import { EtcdError } from './etcd-error.ts'
+import { EtcdError, unlessEtcd } from './etcd-error.ts'
 import type { CallOptions } from './gateway.ts'
 import type { Member, MemberHealth, MemberList, MemberStatus, Observation } from './member.ts'
 
@@ -8,12 +8,12 @@ export async function observe(client: EtcdClient, options: CallOptions = {}): Pr
   const { list, confirmed } = await listOf(client, options)
   const [looks, alarms] = await Promise.all([
     Promise.all(list.members.map(async (member) => look(client, member, options))),
-    confirmed ? client.alarms(options).catch(nothing([])) : [],
+    confirmed ? client.alarms(options).catch(unlessEtcd) : undefined,
   ])
   return {
     ...list,
     confirmed,
-    alarms,
+    alarms: alarms ?? [],
     health: new Map(looks.map(({ member, health }) => [member.id, health])),
     statuses: new Map(
       looks.flatMap(({ member, status }) => (status === undefined ? [] : [[member.id, status]])),
@@ -50,15 +50,7 @@ async function look(client: EtcdClient, member: Member, options: CallOptions): P
   }
   const [health, status] = await Promise.all([
     client.health(endpoint, options),
-    client.status(endpoint, options).catch(nothing(undefined)),
+    client.status(endpoint, options).catch(unlessEtcd),
   ])
   return { member, health, status }
-}
-
-/** For what etcd does not say, this; an abort stays one. */
-function nothing<T>(instead: T): (error: unknown) => T {
-  return (error) => {
-    if (error instanceof EtcdError) return instead
-    throw error
-  }
 }

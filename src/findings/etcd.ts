@@ -148,8 +148,7 @@ export const etcd: Entries = {
       'Restore with the identity of then: `hyperkube etcd snapshot unpack FILE --key KEY --to DIR`, and `-f DIR/cluster.yml`. Or take a younger snapshot.',
   },
   ETCD_RESTORE_LEFT_OUT: {
-    summary:
-      'Members of etcd that answer are not in cluster.yml, and would be left as they are by a restore.',
+    summary: 'Members of etcd are not in cluster.yml, and would be left as they are by a restore.',
     meaning: 'API servers and controllers there would go on with the cluster of before. Nothing was done.',
     remedy:
       'Let them leave first: `hyperkube up`. If they are off for good, `--ignore ETCD_RESTORE_LEFT_OUT`.',

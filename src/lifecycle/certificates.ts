@@ -35,7 +35,7 @@ export async function certify(
  * Signs what a host asks for, by the path of each certificate. What a certificate says comes from the plan alone; a host
  * that asks for a path that is not in it gets nothing.
  */
-export async function signFor(
+async function signFor(
   { authorities }: Identity,
   plan: NodePlan,
   requests: Readonly<Record<string, string>>,

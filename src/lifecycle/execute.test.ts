@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Event } from '../contract/event.ts'
 import type { AgentRequest } from '../contract/request.ts'
-import { createIdentity } from '../identity/identity.ts'
-import { clusterWith, lockFor, planInput } from '../plan/fixtures.ts'
+import { clusterWith, planInput } from '../plan/fixtures.ts'
 import { describeStep } from '../rollout/describe.ts'
 import { step } from '../rollout/step.ts'
 import { execute } from './execute.ts'
@@ -10,22 +9,15 @@ import type { Observer, Unwell } from './observer.ts'
 import { type Script, scriptedSession } from './scripted-agent.ts'
 import { eventStream } from './stream.ts'
 import { easyInterior } from './test-interior.ts'
-import { nothing, planFrom, type Proposal, secretsOf, type Wish } from './survey.ts'
+import { testWish } from './test-wish.ts'
+import { nothing, planFrom, type Proposal, secretsOf } from './survey.ts'
 import type { TrialPods } from './verify/trial-pods.ts'
 
 const cluster = clusterWith(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }',
   '{ name: w1, address: 10.0.0.2, roles: [worker] }',
 )
-const identity = await createIdentity('shop', new Date('2026-11-15T00:00:00Z'))
-const wish: Wish = {
-  cluster,
-  lock: lockFor('1.37.1'),
-  identity,
-  attachments: new Map(),
-  sources: new Map(),
-  version: () => '0.1.0',
-}
+const wish = await testWish(cluster)
 const { plans } = planFrom(wish, planInput(cluster).facts, [])
 const noPods = { put: async () => undefined, look: async () => new Map(), remove: async () => undefined }
 const prepare = step({ hosts: ['cp1', 'w1'], stage: 'prepare' })

@@ -37,8 +37,14 @@ export async function leave(step: LeaveStep, scene: LeaveScene): Promise<void> {
 
 /** All but etcd: the others still count on its member. */
 const components = [
-  ...['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'],
-  ...['apiserver-proxy', 'containerd', 'kubelet', 'kube-proxy', 'flanneld'],
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'apiserver-proxy',
+  'containerd',
+  'kubelet',
+  'kube-proxy',
+  'flanneld',
 ]
 
 /** Without its member of etcd an API server could answer nobody. */

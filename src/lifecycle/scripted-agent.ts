@@ -22,7 +22,14 @@ export interface Scripted {
   /** What it answers instead of the usual. */
   readonly answer?: (ask: AgentRequest['ask']) => AgentResponse['answer'] | undefined
   /** Gets all that the host was asked. */
-  readonly asked: AgentRequest['ask'][]
+  readonly asked: { push(ask: AgentRequest['ask']): unknown }
+  /** What else there is to do by the way to it. */
+  readonly remote?: Partial<Remote>
+}
+
+/** Every run ends well, and there is nothing to tell of it. */
+export const works: Script = async function* () {
+  yield { type: 'run-ended', result: { outcome: 'done' } }
 }
 
 /** For tests: a host whose agent does nothing, and tells of it as a script says. */
@@ -34,6 +41,7 @@ export function scriptedSession(host: string, scripted: Scripted): Session {
     open: async () => conversation(host, scripted),
     dial: async () => Promise.reject(new Error('nothing is reached through it')),
     close: async () => undefined,
+    ...scripted.remote,
   }
   return new Session(host, remote, async () => remote, new AbortController().signal)
 }

@@ -1,27 +1,20 @@
 import { expect, test } from 'vitest'
 import type { AgentRequest } from '../contract/request.ts'
-import { createIdentity } from '../identity/identity.ts'
-import { clusterWith, lockFor, planInput } from '../plan/fixtures.ts'
+import { clusterWith, planInput } from '../plan/fixtures.ts'
 import { type LeaveStep, step } from '../rollout/step.ts'
 import type { Membership } from './observer.ts'
-import { type Script, type Scripted, scriptedSession } from './scripted-agent.ts'
+import { type Script, type Scripted, scriptedSession, works } from './scripted-agent.ts'
 import { eventStream } from './stream.ts'
-import { planFrom, type Wish } from './survey.ts'
+import { planFrom } from './survey.ts'
 import { easyInterior } from './test-interior.ts'
+import { testWish } from './test-wish.ts'
 import { depart, visit } from './visit.ts'
 
 const cluster = clusterWith(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }',
   '{ name: w1, address: 10.0.0.2, roles: [worker] }',
 )
-const wish: Wish = {
-  cluster,
-  lock: lockFor('1.37.1'),
-  identity: await createIdentity('shop', new Date('2026-11-15T00:00:00Z')),
-  attachments: new Map(),
-  sources: new Map(),
-  version: () => '0.1.0',
-}
+const wish = await testWish(cluster)
 const { plans } = planFrom(wish, planInput(cluster).facts, [])
 const [cp1, w1] = plans
 if (cp1 === undefined || w1 === undefined) throw new Error('there are no plans')
@@ -30,9 +23,6 @@ const former = {
   components: w1.components.map((one) => (one.name === 'kubelet' ? { ...one, version: '1.36.4' } : one)),
 }
 
-const works: Script = async function* () {
-  yield { type: 'run-ended', result: { outcome: 'done' } }
-}
 /** Fails as often as it is said to. */
 function fails(times: number): Script {
   let left = times

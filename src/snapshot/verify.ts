@@ -39,14 +39,23 @@ export async function takeOut(
 /** Makes sure that a snapshot is good: by what it says of itself, and by an etcd that is made from it. */
 export async function verifySnapshot(
   bytes: AsyncIterable<Uint8Array>,
-  { trust, programs, directory, signal }: VerifyWorld,
+  { programs, ...world }: VerifyWorld,
 ): Promise<Verified> {
-  const { manifest, small, file } = await takeOut(bytes, { trust, directory, signal })
-  const own = await programs(small['cluster.lock'].toString('utf8'))
-  await using member = await startScratch(own, file, directory, signal)
+  const taken = await takeOut(bytes, world)
+  const own = await programs(taken.small['cluster.lock'].toString('utf8'))
+  return { ...taken, found: await tryOut(taken, own, world) }
+}
+
+/** Makes an etcd from what was taken out of a snapshot, and makes sure that it has what the snapshot says. */
+export async function tryOut(
+  { manifest, file }: TakenOut,
+  programs: EtcdPrograms,
+  { directory, signal }: Pick<VerifyWorld, 'directory' | 'signal'>,
+): Promise<KeyCount> {
+  await using member = await startScratch(programs, file, directory, signal)
   const found = await member.count()
   const then = found.revision < manifest.revision ? undefined : await member.count(manifest.revision)
-  if (then?.keys === manifest.keys) return { manifest, small, file, found }
+  if (then?.keys === manifest.keys) return found
   const has =
     then === undefined
       ? `ends with revision ${found.revision}`

@@ -4,7 +4,7 @@ import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Facts } from '../../src/contract/facts.ts'
 import { until } from '../../src/kit/until.ts'
-import { freshLab } from '../support/lab.ts'
+import { freshLab, oneHost } from '../support/lab.ts'
 import { factsOf, installProgram } from '../support/program.ts'
 
 let lab: Lab
@@ -12,9 +12,7 @@ let host: Host
 
 beforeAll(async () => {
   lab = await freshLab('facts')
-  const [first] = await lab.up(['h1'])
-  if (first === undefined) throw new Error('no host came up')
-  host = first
+  host = await oneHost(lab, 'h1')
   await installProgram([host])
 })
 afterAll(async () => lab.down())

@@ -1,31 +1,22 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { probe, type ProbePod, probePods, probeWorkload } from '../../lab/bench/workload.ts'
-import type { Lab } from '../../lab/hosts/lab.ts'
 import { until } from '../../src/kit/until.ts'
-import { freshLab } from '../support/lab.ts'
 import { type Lookup, lostNodeText, readLookups } from '../support/lookups.ts'
 import { podScript } from '../support/pod-shell.ts'
-import { type UpCluster, upCluster } from '../support/up-cluster.ts'
+import { suiteCluster } from '../support/suite-cluster.ts'
+import type { UpCluster } from '../support/up-cluster.ts'
 
 const kubernetes = '1.37.1'
 /** How long after a node was lost every name must be found again, and how much longer lookups are watched. */
 const [within, watched] = [60_000, 90_000]
 
-let lab: Lab
+const clusterNow = suiteCluster('addons', '3+2', kubernetes, { addons: true })
 let cluster: UpCluster
 
-beforeAll(async () => {
-  lab = await freshLab('addons')
-  cluster = await upCluster(lab, '3+2', kubernetes, { addons: true })
-}, 900_000)
-afterAll(async () => {
-  try {
-    await cluster.close()
-  } finally {
-    await lab.down()
-  }
+beforeAll(() => {
+  cluster = clusterNow()
 })
 
 /** A node with a pod of CoreDNS that is not the one through which the test asks the API. */
@@ -91,5 +82,5 @@ test('with a node lost names are found again within a minute', { timeout: 600_00
   )
   expect(all.length).toBeGreaterThan(100)
   expect(last).toBeLessThan(within)
-  await lab.start(node)
+  await cluster.lab.start(node)
 })

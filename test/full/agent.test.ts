@@ -3,20 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { cacheDirectory } from '../../lab/cache.ts'
-import { kubernetesVersions, selectParts } from '../../lab/engine/parts.ts'
+import { kubernetesVersions } from '../../lab/engine/parts.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { clusterDocument } from '../../lab/hyperkube/cluster-document.ts'
-import { openMirror } from '../../lab/mirror/open.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
-import { silentReport } from '../../lab/report.ts'
 import { run } from '../../src/kit/command.ts'
 import { until } from '../../src/kit/until.ts'
 import type { OwnRelease } from '../../src/lifecycle/agent-install.ts'
 import { resetHost } from '../../src/lifecycle/reset.ts'
 import { AgentHost, directoryOf } from '../support/agent-host.ts'
 import { type HostSnapshot, snapshot } from '../support/host-snapshot.ts'
-import { freshLab } from '../support/lab.ts'
+import { labMirror } from '../support/lab-mirror.ts'
+import { freshLab, oneHost } from '../support/lab.ts'
 import { meet, releaseOf } from '../support/own-releases.ts'
 
 /** Two releases of hyperkube and a whole node, through the commands that a person types. */
@@ -44,10 +42,8 @@ let newer: OwnRelease
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'agent-'))
   lab = await freshLab('agent-full')
-  const parts = selectParts()
-  mirror = await openMirror(lab, { parts, cache: cacheDirectory(), report: silentReport, port: 0 })
-  const [host] = await lab.up(['cp1'])
-  if (host === undefined) throw new Error('no host came up')
+  mirror = await labMirror(lab)
+  const host = await oneHost(lab, 'cp1')
   at = new AgentHost(host)
   before = await snapshot(host)
   older = await releaseOf('0.1.0', directory)

@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { cacheDirectory } from '../../lab/cache.ts'
 import { fetchScript, imageFetch, testImage } from '../../lab/cluster/artifacts.ts'
 import { importImages } from '../../lab/cluster/import-images.ts'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
-import { kubernetesVersions, selectParts } from '../../lab/engine/parts.ts'
+import { kubernetesVersions } from '../../lab/engine/parts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { openMirror } from '../../lab/mirror/open.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
-import { silentReport } from '../../lab/report.ts'
 import type { ComponentPlan } from '../../src/contract/component-plan.ts'
 import type { NodePlan } from '../../src/contract/node-plan.ts'
 import { withoutDigest } from '../../src/contract/image-reference.ts'
@@ -19,7 +16,9 @@ import { until } from '../../src/kit/until.ts'
 import { clientOf } from '../support/admin.ts'
 import { AppliedHost, callsOf, doneOps, failureOf } from '../support/applied-host.ts'
 import { type HostSnapshot, snapshot } from '../support/host-snapshot.ts'
-import { freshLab } from '../support/lab.ts'
+import { labMirror } from '../support/lab-mirror.ts'
+import { freshLab, oneHost } from '../support/lab.ts'
+import { nodesReady } from '../support/membership.ts'
 import { plannedCluster } from '../support/planned-cluster.ts'
 
 const [kubernetes] = kubernetesVersions
@@ -35,15 +34,8 @@ let callsFromNothing = 0
 
 beforeAll(async () => {
   lab = await freshLab('apply')
-  mirror = await openMirror(lab, {
-    parts: selectParts(),
-    cache: cacheDirectory(),
-    report: silentReport,
-    port: 0,
-  })
-  const [first] = await lab.up(['cp1'], { disk: 'loop', diskGigabytes: 8 })
-  if (first === undefined) throw new Error('no host came up')
-  host = first
+  mirror = await labMirror(lab)
+  host = await oneHost(lab, 'cp1', { disk: 'loop', diskGigabytes: 8 })
   const planned = await plannedCluster(kubernetes.slice(1), mirror.address, [
     { host, roles: ['control-plane', 'worker'] },
   ])
@@ -387,12 +379,7 @@ async function importPause(): Promise<void> {
 }
 
 async function isReady(): Promise<boolean> {
-  const { items } = await api(async (client) =>
-    client.get<{ items: { status: { conditions: { type: string; status: string }[] } }[] }>('/api/v1/nodes'),
-  )
-  return items.some(({ status }) =>
-    status.conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
-  )
+  return (await api(nodesReady)).length > 0
 }
 
 async function runPod(): Promise<void> {

@@ -1,28 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Lab } from '../../lab/hosts/lab.ts'
-import { freshLab } from '../support/lab.ts'
+import { beforeAll, expect, test } from 'vitest'
 import { changeUnderLoad, overlaps, type RollingChange } from '../support/rolling-change.ts'
-import { type UpCluster, upCluster } from '../support/up-cluster.ts'
+import { suiteCluster } from '../support/suite-cluster.ts'
+import type { UpCluster } from '../support/up-cluster.ts'
 
-let lab: Lab
+const clusterNow = suiteCluster('rolling', '3+1', '1.37.1')
 let cluster: UpCluster
 let seen: RollingChange
 
 beforeAll(async () => {
-  lab = await freshLab('rolling')
-  cluster = await upCluster(lab, '3+1', '1.37.1')
+  cluster = clusterNow()
   // For how long events are kept is of no consequence to anybody here.
   seen = await changeUnderLoad(cluster, 50, (document) =>
     document.setIn(['spec', 'components', 'apiServer', 'args'], { 'event-ttl': '2h' }),
   )
 }, 900_000)
-afterAll(async () => {
-  try {
-    await cluster.close()
-  } finally {
-    await lab.down()
-  }
-})
 
 test('up brings a changed flag of the API server to all control planes', async () => {
   expect(seen.up.code, seen.up.stderr).toBe(0)

@@ -1,30 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
-import type { Lab } from '../../lab/hosts/lab.ts'
 import { BusyCluster, busyText } from '../support/busy-cluster.ts'
 import { credentialsIn } from '../support/kubeconfig.ts'
-import { freshLab } from '../support/lab.ts'
-import { type UpCluster, upCluster } from '../support/up-cluster.ts'
+import { suiteCluster } from '../support/suite-cluster.ts'
+import type { UpCluster } from '../support/up-cluster.ts'
 
 const [from, to] = ['1.36.4', '1.37.1'] as const
 const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
 
-let lab: Lab
+const clusterNow = suiteCluster('upgrade', '3+2', from)
 let cluster: UpCluster
 let busy: BusyCluster | undefined
 
 beforeAll(async () => {
-  lab = await freshLab('upgrade')
-  cluster = await upCluster(lab, '3+2', from)
+  cluster = clusterNow()
   const credentials = credentialsIn((await cluster.operator.must(0, 'kubeconfig')).stdout)
   busy = await BusyCluster.open(cluster.api, host('w2'), credentials)
-}, 900_000)
-afterAll(async () => {
-  try {
-    await cluster.close()
-  } finally {
-    await lab.down()
-  }
 })
 
 function host(name: string): Host {

@@ -11,7 +11,7 @@ import { resetHost } from '../../src/lifecycle/reset.ts'
 import type { Session } from '../../src/lifecycle/session.ts'
 import { AgentHost, directoryOf } from '../support/agent-host.ts'
 import { type HostSnapshot, snapshot } from '../support/host-snapshot.ts'
-import { freshLab } from '../support/lab.ts'
+import { freshLab, oneHost } from '../support/lab.ts'
 import { imposter, meet, releaseOf } from '../support/own-releases.ts'
 import { smallPlan } from '../support/small-plan.ts'
 
@@ -35,8 +35,7 @@ let newer: OwnRelease
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'agent-'))
   lab = await freshLab('agent')
-  const [host] = await lab.up(['h1'], { disk: 'loop', diskGigabytes: 4 })
-  if (host === undefined) throw new Error('no host came up')
+  const host = await oneHost(lab, 'h1', { disk: 'loop', diskGigabytes: 4 })
   at = new AgentHost(host)
   before = await snapshot(host)
   older = await releaseOf('0.1.0', directory)

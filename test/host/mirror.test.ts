@@ -5,17 +5,15 @@ import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { cacheDirectory } from '../../lab/cache.ts'
 import { machineArch } from '../../lab/engine/build.ts'
 import { selectParts } from '../../lab/engine/parts.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { imagePath, imagesOf } from '../../lab/mirror/images.ts'
 import { manifestType } from '../../lab/mirror/oci-archive.ts'
-import { openMirror } from '../../lab/mirror/open.ts'
 import { publicationsOf } from '../../lab/mirror/publication.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
-import { silentReport } from '../../lab/report.ts'
 import { run } from '../../src/kit/command.ts'
+import { labMirror } from '../support/lab-mirror.ts'
 import { freshLab } from '../support/lab.ts'
 
 const blobSchema = z.object({ digest: z.string(), size: z.number() })
@@ -30,12 +28,7 @@ let mirror: Mirror
 
 beforeAll(async () => {
   lab = await freshLab('mirror')
-  mirror = await openMirror(lab, {
-    parts: selectParts(),
-    cache: cacheDirectory(),
-    report: silentReport,
-    port: 0,
-  })
+  mirror = await labMirror(lab)
 })
 afterAll(async () => {
   try {

@@ -1,23 +1,21 @@
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { cacheDirectory } from '../../lab/cache.ts'
 import { fetchScript, imageFetch } from '../../lab/cluster/artifacts.ts'
 import { importImages } from '../../lab/cluster/import-images.ts'
 import { type Credentials, KubeApi } from '../../lab/cluster/kube-api.ts'
 import { machineArch } from '../../lab/engine/build.ts'
-import { kubernetesVersions, selectParts } from '../../lab/engine/parts.ts'
+import { kubernetesVersions } from '../../lab/engine/parts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { openMirror } from '../../lab/mirror/open.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
-import { silentReport } from '../../lab/report.ts'
 import { withoutDigest } from '../../src/contract/image-reference.ts'
 import type { NodePlan } from '../../src/contract/node-plan.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import { until } from '../../src/kit/until.ts'
 import { clientOf } from '../support/admin.ts'
 import { deriveFiles, engineServices, layOut } from '../support/hands.ts'
-import { freshLab } from '../support/lab.ts'
+import { labMirror } from '../support/lab-mirror.ts'
+import { freshLab, oneHost } from '../support/lab.ts'
 import { plannedCluster } from '../support/planned-cluster.ts'
 
 const versions = kubernetesVersions.map((version) => version.slice(1))
@@ -32,15 +30,8 @@ describe.each(versions)('what is planned for Kubernetes %s', (kubernetes) => {
 
   beforeAll(async () => {
     lab = await freshLab('plan')
-    mirror = await openMirror(lab, {
-      parts: selectParts(),
-      cache: cacheDirectory(),
-      report: silentReport,
-      port: 0,
-    })
-    const [first] = await lab.up(['cp1'])
-    if (first === undefined) throw new Error('no host came up')
-    host = first
+    mirror = await labMirror(lab)
+    host = await oneHost(lab, 'cp1')
     const planned = await plannedCluster(kubernetes, mirror.address, [
       { host, roles: ['control-plane', 'worker'] },
     ])

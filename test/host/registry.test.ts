@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { cacheDirectory } from '../../lab/cache.ts'
 import {
   archiveFetch,
   fetchScript,
@@ -16,10 +15,9 @@ import { machineArch } from '../../lab/engine/build.ts'
 import { kubernetesVersions, selectParts } from '../../lab/engine/parts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { openMirror } from '../../lab/mirror/open.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
-import { silentReport } from '../../lab/report.ts'
-import { freshLab } from '../support/lab.ts'
+import { labMirror } from '../support/lab-mirror.ts'
+import { freshLab, oneHost } from '../support/lab.ts'
 
 const registry = 'registry.k8s.io'
 const pause = pauseImage(versionsFor(kubernetesVersions[0]))
@@ -40,15 +38,10 @@ const hostsToml = (address: string): string => `[host."${address}"]\n  capabilit
 /** A host with containerd and no image at all: whatever it runs, it has pulled. */
 beforeAll(async () => {
   lab = await freshLab('registry')
-  mirror = await openMirror(lab, {
+  mirror = await labMirror(lab, {
     parts: selectParts(['containerd', 'runc', 'crictl', 'pause', 'agnhost']),
-    cache: cacheDirectory(),
-    report: silentReport,
-    port: 0,
   })
-  const [first] = await lab.up(['h1'])
-  if (first === undefined) throw new Error('no host came up')
-  host = first
+  host = await oneHost(lab, 'h1')
   const arch = machineArch()
   await sendFiles(host, {
     ...runtimeFiles(pause),

@@ -1,18 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cacheDirectory } from '../../lab/cache.ts'
 import { type Credentials, KubeApi } from '../../lab/cluster/kube-api.ts'
 import { parseShape, shapeHosts } from '../../lab/cluster/shape.ts'
-import { selectParts } from '../../lab/engine/parts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { openMirror } from '../../lab/mirror/open.ts'
-import { silentReport } from '../../lab/report.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 import { until } from '../../src/kit/until.ts'
 import { clientOf } from './admin.ts'
 import { layOut } from './hands.ts'
+import { labMirror } from './lab-mirror.ts'
 import { planIn } from './planned-cluster.ts'
 
 /** A cluster as far as its API: etcd and API servers as they are planned, and nothing on workers but the program. */
@@ -31,12 +28,7 @@ const parts = ['etcd', 'kube-apiserver']
 export async function apiServers(lab: Lab, shape: string, kubernetes: string): Promise<ApiServers> {
   const hosts = await lab.up(shapeHosts(parseShape(shape)))
   const directory = await mkdtemp(join(tmpdir(), 'api-'))
-  const mirror = await openMirror(lab, {
-    parts: selectParts(),
-    cache: cacheDirectory(),
-    report: silentReport,
-    port: 0,
-  })
+  const mirror = await labMirror(lab)
   try {
     const cast = hosts.map((host) => ({ host, roles: [roleOf(host)] }))
     const { plans, identity } = await planIn(directory, kubernetes, mirror.address, cast)

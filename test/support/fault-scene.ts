@@ -3,15 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject } from 'vitest'
 import { parseDocument, stringify } from 'yaml'
-import { cacheDirectory } from '../../lab/cache.ts'
-import { selectParts } from '../../lab/engine/parts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { clusterDocument } from '../../lab/hyperkube/cluster-document.ts'
-import { openMirror } from '../../lab/mirror/open.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
-import { silentReport } from '../../lab/report.ts'
 import { until } from '../../src/kit/until.ts'
+import { labMirror } from './lab-mirror.ts'
 import { freshLab } from './lab.ts'
 import { screen } from './screen.ts'
 import { type Seen, Typist } from './typist.ts'
@@ -51,13 +48,7 @@ export class FaultScene implements AsyncDisposable {
     const hosts = await lab.up(hostNames, { disk: 'loop', diskGigabytes: 12 })
     const directory = await mkdtemp(join(tmpdir(), 'faults-'))
     await mkdir(overIn(directory))
-    const mirror = await openMirror(lab, {
-      parts: selectParts(),
-      cache: cacheDirectory(),
-      report: silentReport,
-      port: 0,
-      over: overIn(directory),
-    })
+    const mirror = await labMirror(lab, { over: overIn(directory) })
     return new FaultScene(lab, hosts, mirror, directory, inject('executable'))
   }
 

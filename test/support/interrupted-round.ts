@@ -10,6 +10,7 @@ import { type Course, momentAt } from './course.ts'
 import { interruptedUp } from './interrupted-up.ts'
 import type { Interruption } from './interruption.ts'
 import { changed, type Known, known } from './known.ts'
+import { nodesReady } from './membership.ts'
 import type { Operator } from './operator.ts'
 
 export interface RoundResult {
@@ -96,14 +97,6 @@ async function holderOf(host: Machine): Promise<string[]> {
   return released || Date.now() - heard > silence ? [] : [`${host.name} is claimed by ${holder}`]
 }
 
-const nodes = z.object({
-  items: z.array(
-    z.object({
-      metadata: z.object({ name: z.string() }),
-      status: z.object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })) }),
-    }),
-  ),
-})
 const pods = z.object({ items: z.array(z.object({ metadata: z.object({ name: z.string() }) })) })
 
 /** A host that was away is seen to be back a moment later. */
@@ -113,13 +106,7 @@ async function unwell(operator: Operator): Promise<string[]> {
   try {
     await until(
       'all nodes to be Ready',
-      async () => {
-        const { items } = nodes.parse(await api.get('/api/v1/nodes'))
-        const ready = items.filter(({ status }) =>
-          status.conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
-        )
-        return ready.length === operator.hosts.length
-      },
+      async () => (await nodesReady(api)).length === operator.hosts.length,
       { within: 60_000 },
     )
     const left = pods.parse(

@@ -8,8 +8,10 @@ import { makeRequest } from '../../src/pki/request.ts'
 import { signRequest } from '../../src/pki/sign.ts'
 import { ApiLoad, type LoadFigures } from './api-load.ts'
 import { asForeseen, foresee } from './foreseen.ts'
+import { etcdctl } from './etcdctl.ts'
 import { credentialsIn } from './kubeconfig.ts'
 import { LoadProcess } from './load-process.ts'
+import { nodesReady } from './membership.ts'
 import { more } from './proxied-api.ts'
 import type { UpCluster } from './up-cluster.ts'
 
@@ -20,20 +22,10 @@ const list = z.object({
   authorities: z.array(z.looseObject({ authority: z.string(), use: z.string() })),
 })
 const secret = z.object({ data: z.object({ word: z.string() }) })
-const nodes = z.object({
-  items: z.array(
-    z.object({
-      metadata: z.object({ name: z.string() }),
-      status: z.object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })) }),
-    }),
-  ),
-})
 const roots = z.object({ items: z.array(z.object({ data: z.record(z.string(), z.string()) })) })
 
 /** Of requests, by those who use the cluster meanwhile. */
 const perSecond = 50
-const etcdctl =
-  'cd /etc/hyperkube/etcd && /opt/hyperkube/etcd-*/etcdctl --cacert=ca.crt --cert=client.crt --key=client.key'
 
 /**
  * Keys of a cluster that runs change hands. It comes last: after it kubeconfigs and clients from before are of no use. With
@@ -86,12 +78,12 @@ export function keysSuite(clusterNow: () => UpCluster): void {
     await until('it to expire', async () => (await stateOf()) === 'expired', { within: 120_000, every: 2000 })
     // A connection that is open is not asked again.
     await worker.script('systemctl restart kubelet')
-    await until('the node to be missed', async () => !(await areReady(clusterNow(), worker.name)), {
+    await until('the node to be missed', async () => !(await isReady(clusterNow(), worker)), {
       within: 180_000,
       every: 1000,
     })
     await must(0, 'renew', worker.name, '--yes')
-    await until('the node to be back', async () => areReady(clusterNow(), worker.name), { within: 120_000 })
+    await until('the node to be back', async () => isReady(clusterNow(), worker), { within: 120_000 })
     expect(await stateOf()).toBe('good')
   })
 
@@ -171,7 +163,8 @@ export function keysSuite(clusterNow: () => UpCluster): void {
       try {
         const { items } = roots.parse(await api.get('/api/v1/configmaps'))
         expect(items.filter(({ data }) => Object.values(data).some((text) => text.includes(pem)))).toEqual([])
-        await until('all nodes to be ready', async () => areReady(cluster), { within: 120_000 })
+        const areReady = async () => (await nodesReady(api)).length === cluster.hosts.length
+        await until('all nodes to be ready', areReady, { within: 120_000 })
       } finally {
         api.close()
       }
@@ -197,14 +190,10 @@ async function apiOf(cluster: UpCluster): Promise<KubeApi> {
   return new KubeApi(`https://${cluster.hosts[0]?.address}:6443`, credentials)
 }
 
-/** All of them, or one. */
-async function areReady(cluster: UpCluster, name?: string): Promise<boolean> {
+async function isReady(cluster: UpCluster, { name }: Host): Promise<boolean> {
   const api = await apiOf(cluster)
   try {
-    const { items } = nodes.parse(await api.get('/api/v1/nodes'))
-    return items
-      .filter(({ metadata }) => name === undefined || metadata.name === name)
-      .every(({ status }) => status.conditions.some((one) => one.type === 'Ready' && one.status === 'True'))
+    return (await nodesReady(api)).includes(name)
   } finally {
     api.close()
   }

@@ -4,6 +4,7 @@ import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Machine } from '../../lab/hosts/machine.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 import { clientOf } from './admin.ts'
+import { etcdctl } from './etcdctl.ts'
 import type { Operator } from './operator.ts'
 
 /** What a cluster must never lose or change once it has it. */
@@ -54,12 +55,11 @@ async function strangers({ hosts, identity }: Operator): Promise<string[]> {
   return found.flat()
 }
 
-const ask =
-  'cd /etc/hyperkube/etcd; /opt/hyperkube/etcd-*/etcdctl --cacert=ca.crt --cert=client.crt --key=client.key'
-
 /** As numbers of 64 bits, which stay text. */
 async function etcdIds(host: Machine): Promise<string | undefined> {
-  const { code, stdout } = await host.script(`${ask} member list --write-out=fields`, { allowFailure: true })
+  const { code, stdout } = await host.script(`${etcdctl} member list --write-out=fields`, {
+    allowFailure: true,
+  })
   if (code !== 0) return undefined
   const ids = stdout.split('\n').filter((line) => /^"(ClusterID|ID|PeerURL)" :/.test(line))
   return ids.map((line) => line.replace(/.* : /, '').replaceAll('"', '')).join(' ')

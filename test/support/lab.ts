@@ -1,6 +1,6 @@
 import { cacheDirectory } from '../../lab/cache.ts'
 import type { Host } from '../../lab/hosts/host.ts'
-import { Lab } from '../../lab/hosts/lab.ts'
+import { Lab, type UpOptions } from '../../lab/hosts/lab.ts'
 import type { Traces } from '../../lab/hosts/sweep.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 
@@ -9,6 +9,13 @@ export async function freshLab(name: string): Promise<Lab> {
   const options = { name: `e2e-${name}`, cache: cacheDirectory() }
   await (await Lab.open(options)).down()
   return Lab.open(options)
+}
+
+/** For suites that need no second one. */
+export async function oneHost(lab: Lab, name: string, options: UpOptions = {}): Promise<Host> {
+  const [host] = await lab.up([name], options)
+  if (host === undefined) throw new Error('no host came up')
+  return host
 }
 
 /** Hosts that can lose their power: what they were made of is on their disks, as on machines that have run for a while. */

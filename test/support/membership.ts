@@ -1,5 +1,6 @@
 import type { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
+import { etcdctl } from './etcdctl.ts'
 
 interface MemberList {
   readonly members: readonly { readonly name: string; readonly isLearner?: boolean }[]
@@ -7,9 +8,7 @@ interface MemberList {
 
 /** Names of those who vote in etcd, as one of them knows it. */
 export async function votersOf(host: Host): Promise<string[]> {
-  const { stdout } = await host.script(
-    'cd /etc/hyperkube/etcd; /opt/hyperkube/etcd-*/etcdctl --cacert=ca.crt --cert=client.crt --key=client.key member list -w json',
-  )
+  const { stdout } = await host.script(`${etcdctl} member list -w json`)
   const { members }: MemberList = JSON.parse(stdout)
   return members.flatMap(({ name, isLearner }) => (isLearner === true ? [] : [name])).toSorted()
 }

@@ -3,13 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { type Document, parseDocument, stringify } from 'yaml'
-import { cacheDirectory } from '../../lab/cache.ts'
 import { selectParts } from '../../lab/engine/parts.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Machine } from '../../lab/hosts/machine.ts'
 import { clusterDocument, type DocumentOptions } from '../../lab/hyperkube/cluster-document.ts'
-import { openMirror } from '../../lab/mirror/open.ts'
-import { silentReport } from '../../lab/report.ts'
 import type { Event } from '../../src/contract/event.ts'
 import { readVersioned } from '../../src/contract/versioned.ts'
 import { privateFiles } from '../../src/identity/files.ts'
@@ -17,6 +14,7 @@ import type { Identity } from '../../src/identity/identity.ts'
 import { readIdentity, readKeyFile } from '../../src/identity/store.ts'
 import { type CommandResult, run } from '../../src/kit/command.ts'
 import { type PlanDocument, planFormat } from '../../src/lifecycle/plan-document.ts'
+import { labMirror } from './lab-mirror.ts'
 import { type ToldCommand, toldCommand } from './told-command.ts'
 
 /** A person with the shipped executable, a cluster.yml, its identity and its lock; nothing is done to any host yet. */
@@ -52,11 +50,8 @@ export async function newOperator(
   kubernetes: string,
   { parts = [], ...options }: OperatorOptions = {},
 ): Promise<Operator> {
-  const mirror = await openMirror(lab, {
+  const mirror = await labMirror(lab, {
     parts: [...(parts.length === 0 ? [] : selectParts(parts)), ...selectParts()],
-    cache: cacheDirectory(),
-    report: silentReport,
-    port: 0,
   })
   const directory = await mkdtemp(join(tmpdir(), 'up-'))
   const file = join(directory, 'cluster.yml')

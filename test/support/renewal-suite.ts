@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 import { until } from '../../src/kit/until.ts'
+import { nodesReady } from './membership.ts'
 import type { UpCluster } from './up-cluster.ts'
 
 /** What certificates of the cluster are good for: the shortest that there is. */
@@ -19,14 +20,6 @@ const list = z.object({
       state: z.string(),
       signedBy: z.string(),
       until: z.string(),
-    }),
-  ),
-})
-const nodes = z.object({
-  items: z.array(
-    z.object({
-      metadata: z.object({ name: z.string() }),
-      status: z.object({ conditions: z.array(z.object({ type: z.string(), status: z.string() })) }),
     }),
   ),
 })
@@ -123,12 +116,8 @@ function watchNodes({ api, hosts }: UpCluster): { end(): Promise<string[]> } {
   const stop = new AbortController()
   const watching = (async () => {
     while (!stop.signal.aborted) {
-      const { items } = nodes.parse(await api.get('/api/v1/nodes'))
-      if (items.length !== hosts.length) missed.add(`${items.length} nodes`)
-      for (const { metadata, status } of items) {
-        const isReady = status.conditions.some((one) => one.type === 'Ready' && one.status === 'True')
-        if (!isReady) missed.add(metadata.name)
-      }
+      const ready = await nodesReady(api)
+      for (const { name } of hosts) if (!ready.includes(name)) missed.add(name)
       await sleep(1000, undefined, { signal: stop.signal }).catch(() => undefined)
     }
   })()

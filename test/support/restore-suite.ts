@@ -10,6 +10,7 @@ import { run } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 import { until } from '../../src/kit/until.ts'
 import { foresee } from './foreseen.ts'
+import { etcdctl } from './etcdctl.ts'
 import { nodesReady } from './membership.ts'
 import type { UpCluster } from './up-cluster.ts'
 
@@ -35,8 +36,6 @@ const never = new AbortController().signal
 const verified = z.object({ keys: z.number(), revision: z.number(), seconds: z.number() })
 const saved = z.object({ name: z.string(), revision: z.number(), keys: z.number() })
 const marker = '/var/lib/hyperkube/agent/etcd-restore.json'
-const etcdctl =
-  'cd /etc/hyperkube/etcd; export ETCDCTL_CACERT=ca.crt ETCDCTL_CERT=client.crt ETCDCTL_KEY=client.key; etcdctl=$(echo /opt/hyperkube/etcd-*/etcdctl)'
 
 /** A cluster that loses all that it knows, and comes back from one file. */
 export function restoreSuite(
@@ -63,7 +62,7 @@ export function restoreSuite(
 
   /** How many of the keys there are, and the revision. */
   async function count(): Promise<{ readonly count: number; readonly revision: number }> {
-    const { stdout } = await first().script(`${etcdctl}; $etcdctl get /load/ --prefix --count-only -w fields`)
+    const { stdout } = await first().script(`${etcdctl} get /load/ --prefix --count-only -w fields`)
     const field = (name: string): number => Number(new RegExp(`^"${name}" : (\\d+)$`, 'm').exec(stdout)?.[1])
     return { count: field('Count'), revision: field('Revision') }
   }
@@ -93,10 +92,9 @@ export function restoreSuite(
     // Its service has an address of its own, and cannot be made twice.
     if ((await probePods(cluster.api)).length === 0) await probeWorkload(cluster.api, never)
     await podsRun(cluster.hosts.length)
-    await first().script(`${etcdctl}
-pad=$(printf '%0200d' 0)
+    await first().script(`pad=$(printf '%0200d' 0)
 for from in $(seq 1 100 ${keys}); do
-  { echo; seq $from $((from + 99)) | sed "s|.*|put /load/& $pad|"; echo; echo; } | $etcdctl txn > /dev/null
+  { echo; seq $from $((from + 99)) | sed "s|.*|put /load/& $pad|"; echo; echo; } | { ${etcdctl} txn > /dev/null; }
 done`)
     expect((await count()).count).toBe(keys)
     before = await pods()

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
-import type { Lab } from '../../lab/hosts/lab.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 import { until } from '../../src/kit/until.ts'
 import { ApiLoad } from './api-load.ts'
@@ -30,7 +29,7 @@ const nodes = z.object({
 })
 
 /** A change of a cluster that lives is tried, and kept or gone back from by the hosts themselves. */
-export function trialSuite(labNow: () => Lab, clusterNow: () => UpCluster): void {
+export function trialSuite(clusterNow: () => UpCluster): void {
   const must = async (code: number, ...words: readonly string[]) => clusterNow().operator.must(code, ...words)
   const setMaxPods = async (amount: number): Promise<void> =>
     clusterNow().operator.edit((document) =>
@@ -143,9 +142,9 @@ export function trialSuite(labNow: () => Lab, clusterNow: () => UpCluster): void
         ...brief,
       )
       expect((await command.ended).code).toBe(137)
-      const worker = await labNow().host('w1')
+      const worker = await cluster.lab.host('w1')
       await worker.powerCut()
-      await labNow().start('w1')
+      await cluster.lab.start('w1')
       await allBack()
       expect(await maxPods()).toEqual(everywhere(100))
       for (const host of cluster.hosts) await host.script('! pgrep --full --list-full -- --event-ttl=2h')

@@ -8,15 +8,19 @@ import { settleAll } from '../../src/kit/settle.ts'
 import type { PlanDocument } from '../../src/lifecycle/plan-document.ts'
 import { clientOf } from './admin.ts'
 import { type HostSnapshot, snapshot } from './host-snapshot.ts'
+import { mortalHosts } from './lab.ts'
 import { newOperator, type Operator, type OperatorOptions } from './operator.ts'
 
 export interface UpOptions extends OperatorOptions {
+  /** Whether hosts can lose their power. */
+  readonly mortal?: boolean
   /** Before anything is planned. */
   readonly prepare?: (operator: Operator) => Promise<void>
 }
 
 /** A cluster made by a person: with the shipped executable, from a cluster.yml, over ssh. */
 export interface UpCluster {
+  readonly lab: Lab
   readonly hosts: readonly Host[]
   readonly api: KubeApi
   /** Where cluster.yml and what belongs to it are. */
@@ -39,7 +43,8 @@ export async function upCluster(
   kubernetes: string,
   options: UpOptions = {},
 ): Promise<UpCluster> {
-  const hosts = await lab.up(shapeHosts(parseShape(shape)))
+  const names = shapeHosts(parseShape(shape))
+  const hosts = options.mortal === true ? await mortalHosts(lab, names) : await lab.up(names)
   const operator = await newOperator(lab, hosts, kubernetes, options)
   await options.prepare?.(operator)
   const { directory, hyperkube } = operator
@@ -53,6 +58,7 @@ export async function upCluster(
   const admin = await clientOf(identity, 'kubernetes', 'test', ['hyperkube:admins'])
   const api = new KubeApi(`https://${any?.address}:6443`, admin)
   return {
+    lab,
     hosts,
     api,
     directory,

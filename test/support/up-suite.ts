@@ -10,6 +10,7 @@ import { addonSuite } from './addon-suite.ts'
 import { conformanceSuite } from './conformance-suite.ts'
 import { drainSuite } from './drain-suite.ts'
 import { asForeseen } from './foreseen.ts'
+import { etcdctl } from './etcdctl.ts'
 import { snapshot } from './host-snapshot.ts'
 import { idleCost } from './idle-cost.ts'
 import { inWords, journalOf, opsDone } from './journal.ts'
@@ -83,10 +84,7 @@ function suite(
   test('every member of etcd is well', async () => {
     const [first] = cluster.hosts
     const controlPlanes = cluster.hosts.filter(({ name }) => name.startsWith('cp'))
-    const text = await script(
-      first,
-      'cd /etc/hyperkube/etcd; /opt/hyperkube/etcd-*/etcdctl --cacert=ca.crt --cert=client.crt --key=client.key endpoint health --cluster 2>&1',
-    )
+    const text = await script(first, `${etcdctl} endpoint health --cluster 2>&1`)
     expect(text.trim().split('\n')).toHaveLength(controlPlanes.length)
     for (const line of text.trim().split('\n')) expect(line).toContain('is healthy')
   })

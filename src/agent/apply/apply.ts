@@ -76,7 +76,6 @@ async function applyAll(options: ApplyOptions): Promise<void> {
     if (left.length === 0) await rememberPlan(host, plan)
     await clearDelivered(host, left)
     for (const op of own) await restartUs(run, op)
-    await journal.write({ type: 'run-ended', outcome: 'done' })
   })
 }
 

@@ -1,9 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
-import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
+import type { AuthorityName } from '../../pki/authority.ts'
 import { certificatesIn } from '../../pki/several.ts'
-
-export type AuthorityName = PlannedCertificate['authority']
 
 /**
  * The authorities of a plan: their certificates are in its files, for components to trust. There may be several while

@@ -35,7 +35,7 @@ export async function pairFault(
 }
 
 /** Who may read the two files. */
-export async function accessFault(
+async function accessFault(
   host: LinuxHost,
   { certificateFile, keyFile, owner }: Pick<PlannedCertificate, 'certificateFile' | 'keyFile' | 'owner'>,
 ): Promise<string | undefined> {

@@ -55,7 +55,6 @@ async function renewAll(options: RenewOptions): Promise<void> {
       signal.throwIfAborted()
     }
     if (failures.length > 0) throw failures[0]
-    await journal.write({ type: 'run-ended', outcome: 'done' })
   })
 }
 

@@ -67,7 +67,7 @@ export async function runOp(run: OpRun, op: Op, work: () => Promise<Outcome>): P
   }
 }
 
-/** A whole run in the journal. */
+/** A whole run in the journal, however it ends. */
 export async function journalRun(
   { journal, signal }: Pick<Run, 'journal' | 'signal'>,
   started: Omit<Extract<JournalEntry['what'], { type: 'run-started' }>, 'type'>,
@@ -76,6 +76,7 @@ export async function journalRun(
   await journal.write({ type: 'run-started', ...started })
   try {
     await work()
+    await journal.write({ type: 'run-ended', outcome: 'done' })
   } catch (error) {
     const ended = signal.aborted ? { outcome: 'interrupted' as const } : journaled(error)
     await journal.write({ type: 'run-ended', ...ended }).catch(() => undefined)

@@ -1,5 +1,5 @@
 import type { ComponentPlan } from '../../contract/component-plan.ts'
-import type { UnitState } from '../host/systemd.ts'
+import { isDown, type UnitState } from '../host/systemd.ts'
 
 /** What was seen so far of a service that shall run. Times are in milliseconds. */
 export interface Watch {
@@ -74,11 +74,12 @@ export function verdict(watch: Watch, state: UnitState, now: number): Verdict {
   const { active, busy, type, invocation } = state
   const up = active === 'active' && !busy && invocation !== former
   if (up && (type === 'notify' || now - since >= steady)) return { is: 'running' }
-  const over = !busy && (active === 'failed' || active === 'inactive')
   const spent = again >= mostEnds && now - begun >= patience
   const hopeless = again >= 1 && state.result === 'exit-code' && state.status >= firstOwnStatus
   const how = described(state, again)
-  return over || spent || hopeless ? { is: 'failed', how } : { is: 'waiting', for: `${unit} to run (${how})` }
+  return isDown(state) || spent || hopeless
+    ? { is: 'failed', how }
+    : { is: 'waiting', for: `${unit} to run (${how})` }
 }
 
 function described({ active, sub, result, status }: UnitState, again: number): string {

@@ -2,7 +2,7 @@ import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
 import type { LinuxHost } from '../host/host.ts'
-import type { UnitState } from '../host/systemd.ts'
+import { isDown, type UnitState } from '../host/systemd.ts'
 import type { Emit } from './emit.ts'
 import { beginWatch, patienceWith, verdict, type Watch, watchOn } from './service-verdict.ts'
 import type { Thing } from './target.ts'
@@ -117,15 +117,14 @@ export async function stopService(
   atOnce = false,
 ): Promise<boolean> {
   const { systemd, clock, release } = host
-  const { active, pid, busy } = await systemd.show(name)
-  if (pid === release.pid || (!busy && ['inactive', 'failed'].includes(active))) return false
+  const before = await systemd.show(name)
+  if (before.pid === release.pid || isDown(before)) return false
   await systemd.stop(name)
   if (atOnce) await systemd.kill(name)
   await waitFor(
     async () => {
       const state = await systemd.show(name)
-      const down = !state.busy && ['inactive', 'failed'].includes(state.active)
-      return down ? { found: undefined } : { for: `${name} to end (${state.active}, ${state.sub})` }
+      return isDown(state) ? { found: undefined } : { for: `${name} to end (${state.active}, ${state.sub})` }
     },
     { clock, signal, tell: (what) => emit(what, component) },
   )

@@ -22,6 +22,11 @@ export interface UnitState {
   readonly type: string
 }
 
+/** Whether nothing of it runs, and nothing is about to. */
+export function isDown({ active, busy }: Pick<UnitState, 'active' | 'busy'>): boolean {
+  return !busy && (active === 'inactive' || active === 'failed')
+}
+
 /** The supervisor of a Linux host. To start, stop and restart is only asked for: `show` tells what came of it. */
 export interface Systemd {
   /** Reads all units again. */

@@ -4,7 +4,7 @@ import { isKubeError } from '../../kube/kube-error.ts'
 import { parseAnswer } from '../../kube/parse.ts'
 import { list } from '../../kube/read.ts'
 import { replace } from '../../kube/write.ts'
-import type { Authority } from '../../pki/authority.ts'
+import type { Authority, AuthorityName } from '../../pki/authority.ts'
 import { checkRenewal, type Trusted } from '../../pki/check-renewal.ts'
 import { makeRequest } from '../../pki/request.ts'
 import { signRequest } from '../../pki/sign.ts'
@@ -67,7 +67,7 @@ export async function answerOthers(scene: AnswerScene): Promise<Look> {
 }
 
 interface Keys {
-  readonly authorities: Readonly<Record<'kubernetes' | 'etcd' | 'front-proxy', Authority>>
+  readonly authorities: Readonly<Record<AuthorityName, Authority>>
   readonly trusted: Trusted
 }
 

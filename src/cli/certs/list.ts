@@ -34,18 +34,15 @@ export const listCertificates: CertsAction = async ({ context, options, cluster,
       await remote.close()
     }
   }
-  const unheard: Unheard[] = []
-  const found = await Promise.all(
-    hosts.map(async (host) =>
-      rowsOf(host).catch((error: unknown) => {
-        signal.throwIfAborted()
-        unheard.push({ host: host.name, reason: describe(error) })
-        return []
-      }),
-    ),
+  const asked = hosts.map(async (host) =>
+    rowsOf(host).catch((error: unknown): Unheard => {
+      signal.throwIfAborted()
+      return { host: host.name, reason: describe(error) }
+    }),
   )
-  ways.close()
-  const certificates = found.flat()
+  const found = await Promise.all(asked).finally(() => ways.close())
+  const certificates = found.flatMap((one) => ('reason' in one ? [] : one))
+  const unheard = found.flatMap((one) => ('reason' in one ? [one] : []))
   const authorities = authorityRows(identity)
   const document = {
     apiVersion: 'hyperkube.dev/v1',

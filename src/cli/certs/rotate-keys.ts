@@ -2,7 +2,7 @@ import type { Identity } from '../../identity/identity.ts'
 import type { KeyName } from '../../identity/replace-key.ts'
 import type { Phase } from '../../identity/replacement.ts'
 import { type Foreseen, planDocument } from '../../lifecycle/plan-document.ts'
-import { type AuthorityName, authorityNames } from '../../pki/authority.ts'
+import { authorityNames } from '../../pki/authority.ts'
 import { identityFile } from '../beside.ts'
 import { type ExitCode, exitCodes } from '../command.ts'
 import { openIdentity, saveIdentity } from '../load-identity.ts'
@@ -39,14 +39,14 @@ function unknown({ context }: CertsWish, names: readonly string[]): ExitCode {
   return exitCodes.usage
 }
 
-async function rotateKeys(wish: CertsWish, command: string, keys: readonly KeyName[]): Promise<ExitCode> {
+async function rotateKeys(wish: CertsWish, command: string, wanted: readonly KeyName[]): Promise<ExitCode> {
   const { context, options, cluster, findings } = wish
   const { dryRun, progress } = certsFlags.parse(options)
   const { name } = cluster.metadata
   let foreseen: Foreseen | undefined
   const load = async (): Promise<Identity> => openIdentity(context, options, name)
-  const code = await rotate({
-    keys,
+  const { code, keys } = await rotate({
+    keys: wanted,
     load,
     save: async (identity) => saveIdentity(context, options, identity),
     bring: async (identity, keep) => {
@@ -71,7 +71,8 @@ async function rotateKeys(wish: CertsWish, command: string, keys: readonly KeyNa
     outcome: outcomeNames[code],
   }
   const document = foreseen === undefined ? result : planDocument(foreseen)
-  print(context.stdout, options.output, document, () => endText(keys, code, identityFile(options.file)))
+  const rest = wanted.filter((key) => !keys.includes(key))
+  print(context.stdout, options.output, document, () => endText(keys, rest, code, identityFile(options.file)))
   return code
 }
 
@@ -88,10 +89,12 @@ function phaseText(phases: ReadonlyMap<KeyName, Phase>): string {
     .join('\n')
 }
 
-function endText(keys: readonly KeyName[], code: ExitCode, file: string): string {
+function endText(keys: readonly KeyName[], rest: readonly KeyName[], code: ExitCode, file: string): string {
   if (code !== exitCodes.ok) return ''
-  const people = keys.some((key): key is AuthorityName => key === 'kubernetes')
+  const people = keys.includes('kubernetes')
     ? 'kubeconfigs that were handed out are of no use any more: hyperkube kubeconfig\n'
     : ''
-  return `${listed(keys)}: replaced; nothing trusts the former ${keys.length === 1 ? 'one' : 'ones'} any more\n${people}${file} has changed: keep it in git\n`
+  const others =
+    rest.length === 0 ? '' : `${listed(rest)}: not begun, as others were under way; the same command again\n`
+  return `${listed(keys)}: replaced; nothing trusts the former ${keys.length === 1 ? 'one' : 'ones'} any more\n${others}${people}${file} has changed: keep it in git\n`
 }

@@ -108,7 +108,7 @@ describe('keys that are replaced', () => {
         const cluster = new TestCluster(all)
         let code: ExitCode = exitCodes.changesPending
         for (let turn = 0; turn <= all.length && code !== exitCodes.ok; turn++)
-          code = await rotate(cluster.rotation(keys))
+          code = (await rotate(cluster.rotation(keys))).code
         expect(code).toBe(exitCodes.ok)
         for (const key of keyNames) expect(phaseOf(cluster.disk, key)).toBeUndefined()
         cluster.check()
@@ -137,7 +137,8 @@ describe('keys that are replaced', () => {
 
   test('one phase after the other, of all of them together', async () => {
     const cluster = new TestCluster([])
-    expect(await rotate(cluster.rotation(['etcd', 'front-proxy']))).toBe(exitCodes.ok)
+    const keys = ['etcd', 'front-proxy'] as const
+    expect(await rotate(cluster.rotation(keys))).toEqual({ code: exitCodes.ok, keys })
     expect(cluster.seen).toEqual([
       'etcd trust,front-proxy trust',
       'etcd switch,front-proxy switch',
@@ -148,14 +149,18 @@ describe('keys that are replaced', () => {
   test('what was begun is ended first, and nothing else is begun', async () => {
     const cluster = new TestCluster([])
     cluster.disk = await advanced(start, 'etcd', now)
-    expect(await rotate(cluster.rotation(['kubernetes', 'etcd', 'front-proxy']))).toBe(exitCodes.ok)
+    expect(await rotate(cluster.rotation(['kubernetes', 'etcd', 'front-proxy']))).toEqual({
+      code: exitCodes.ok,
+      keys: ['etcd'],
+    })
     expect(cluster.seen).toEqual(['etcd trust', 'etcd switch', 'etcd distrust'])
     expect(cluster.disk.authorities.kubernetes).toEqual(start.authorities.kubernetes)
   })
 
   test('a dry run changes nothing', async () => {
     const cluster = new TestCluster([{ at: 'agreement', hosts: 0 }])
-    expect(await rotate(cluster.rotation(['kubernetes'], true))).toBe(exitCodes.changesPending)
+    const { code } = await rotate(cluster.rotation(['kubernetes'], true))
+    expect(code).toBe(exitCodes.changesPending)
     expect(cluster.disk).toBe(start)
     expect(cluster.seen).toEqual(['kubernetes trust'])
   })

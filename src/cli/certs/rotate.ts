@@ -19,30 +19,37 @@ export interface Rotation {
   readonly now: () => Date
 }
 
+export interface Rotated {
+  readonly code: ExitCode
+  /** Those that it was about: what was begun before is ended, and then nothing else is begun. */
+  readonly keys: readonly KeyName[]
+}
+
 /**
  * Takes keys through all phases of their replacement, one rollout each. The identity says how far it has come, so that
  * the same call goes on after a cut; what was begun is ended before anything else begins.
  */
-export async function rotate(rotation: Rotation): Promise<ExitCode> {
+export async function rotate(rotation: Rotation): Promise<Rotated> {
   const { keys, load, save, bring, settle, say, dryRun, now } = rotation
   let identity = await load()
   const begun = keys.filter((key) => phaseOf(identity, key) !== undefined)
   const mine = begun.length > 0 ? begun : keys
+  const ended = (code: ExitCode): Rotated => ({ code, keys: mine })
   if (begun.length === 0) identity = await allAdvanced(identity, keys, now())
   for (;;) {
     const phases = phasesOf(identity, mine)
     if (phases.size === 0) {
       await save(identity)
-      return exitCodes.ok
+      return ended(exitCodes.ok)
     }
     say(phases)
     const wanted = identity
     const code = await bring(wanted, async () => save(await withHostKeys(wanted, load)))
-    if (code !== exitCodes.ok) return code
-    if (dryRun) return exitCodes.changesPending
+    if (code !== exitCodes.ok) return ended(code)
+    if (dryRun) return ended(exitCodes.changesPending)
     for (const [key, phase] of phases) {
       const settled = await settle(key, phase)
-      if (settled !== exitCodes.ok) return settled
+      if (settled !== exitCodes.ok) return ended(settled)
     }
     // Others may have learned something meanwhile.
     identity = await allAdvanced(await load(), [...phases.keys()], now())

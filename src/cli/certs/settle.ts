@@ -8,6 +8,7 @@ import { openEtcd } from '../etcd/open-etcd.ts'
 import { openIdentity, saveIdentity } from '../load-identity.ts'
 import { openApi } from '../node/open-api.ts'
 import { reportedRun, type Verdict } from '../reported-run.ts'
+import { count } from '../words.ts'
 import { type CertsWish, certsFlags } from './action.ts'
 
 /** Does in the cluster what must be done before a key may go on, and says what keeps it from that. */
@@ -39,7 +40,11 @@ export async function settleInside(
         etcd: etcd.client,
         restartPods,
         progress: (written) =>
-          run.tell({ type: 'waiting', for: `${written} objects are written`, since: begun }),
+          run.tell({
+            type: 'waiting',
+            for: `all to be written, ${count(written, 'object')} by now`,
+            since: begun,
+          }),
         tell: (reason, since) => run.tell({ type: 'waiting', for: reason, since }),
         now,
         signal,

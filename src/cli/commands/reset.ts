@@ -17,9 +17,6 @@ const flags = runFlags.extend({
   dryRun: z.boolean().default(false),
 })
 
-/** How long hosts may take to finish when the time of --timeout is over. */
-const patience = 30_000
-
 export const reset: CommandDefinition = {
   examples: [
     ['hyperkube reset', 'ask, and take everything of the cluster off all of its hosts'],
@@ -54,7 +51,7 @@ export const reset: CommandDefinition = {
     const done: string[] = []
     let foreseen: Foreseen | undefined
     const ended = await reportedRun(context, settings, async (run) => {
-      using way = leash(context.signal, patience)
+      using way = leash(context.signal)
       const reached = await reach(context, options, wish, run, way.signal)
       try {
         return await takeApart({

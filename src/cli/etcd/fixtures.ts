@@ -15,7 +15,11 @@ export const made = Object.fromEntries(
 export const key = parseKeyFile(made['/home/me/.config/hyperkube/keys/shop.key'] ?? '')
 export const identity = await open(made['cluster.identity'] ?? '', key)
 const lock = lockText({
-  ...{ apiVersion: 'hyperkube.dev/v1', kind: 'Lock', kubernetes: '1.37.1', artifacts: [], images: {} },
+  apiVersion: 'hyperkube.dev/v1',
+  kind: 'Lock',
+  kubernetes: '1.37.1',
+  artifacts: [],
+  images: {},
 })
 const database = Buffer.alloc(2048 + 32, 'x')
 

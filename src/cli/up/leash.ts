@@ -7,11 +7,14 @@ export interface Leash extends Disposable {
   readonly letGo: () => void
 }
 
+/** How long hosts may take to finish when the time of --timeout is over. */
+const usualPatience = 30_000
+
 /**
  * The ways to hosts hang on it: while hosts are only asked, an interruption ends them at once; once hosts are at work it
  * must not, because somebody has to wait for them and give the claim back.
  */
-export function leash(signal: AbortSignal, patience: number): Leash {
+export function leash(signal: AbortSignal, patience = usualPatience): Leash {
   const own = new AbortController()
   let isFree = false
   let timer: NodeJS.Timeout | undefined

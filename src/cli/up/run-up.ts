@@ -17,9 +17,6 @@ import { reach } from './reach.ts'
 import { upDocument, type UpEnd, upText } from './result.ts'
 import { upFlags } from './up-flags.ts'
 
-/** How long hosts may take to finish when the time of --timeout is over. */
-const patience = 30_000
-
 export interface UpWish {
   /** What was typed. */
   readonly command: string
@@ -68,7 +65,7 @@ export async function bringTo(
   const settings = { command, cluster: name, progress, debug: options.debug === true }
   const ended = await reportedRun(context, settings, async (run) => {
     for (const finding of findings) run.tell({ type: 'finding', finding })
-    using way = leash(context.signal, patience)
+    using way = leash(context.signal)
     const reached = await reach(context, options, wish, run, way.signal, former)
     try {
       leftBehind = [...reached.crew.missing.keys()]

@@ -5,12 +5,11 @@ import { type Kind, kubeObject } from '../../kube/object.ts'
 import { find } from '../../kube/read.ts'
 import { replace } from '../../kube/write.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { waitWatchfully } from '../../kit/wait-watchfully.ts'
 import { hasCertificate, withoutCertificate } from '../../pki/several.ts'
-import type { Patience } from './loaded-encryption.ts'
+import { type Patience, waitPatiently } from './patience.ts'
 
 const schema = kubeObject.extend({ data: z.record(z.string(), z.string()).default({}) })
-export const configMapKind: Kind<z.infer<typeof schema>> = { apiVersion: 'v1', kind: 'ConfigMap', schema }
+const configMapKind: Kind<z.infer<typeof schema>> = { apiVersion: 'v1', kind: 'ConfigMap', schema }
 
 /** Where API servers say whom those shall trust that serve a part of the API in the cluster. */
 const place = { namespace: 'kube-system', name: 'extension-apiserver-authentication' }
@@ -24,25 +23,20 @@ export async function published(
   api: KubeClient,
   authority: PublishedAuthority,
   certificate: string,
-  { tell, now, signal, every = 1000 }: Patience,
+  patience: Patience,
 ): Promise<void> {
-  await waitWatchfully(
+  await waitPatiently(
+    patience,
+    within,
     async () => {
-      const found = await find(api, configMapKind, place, { signal })
+      const found = await find(api, configMapKind, place, { signal: patience.signal })
       const isThere = hasCertificate(found?.data[fields[authority]] ?? '', certificate)
       return isThere ? undefined : `the API to tell of the new authority ${authority}`
     },
-    {
-      tell,
-      late: (reason) =>
-        new HyperkubeError('KEYS_NOT_PUBLISHED', `waited two minutes for ${reason}`, {
-          hint: `kubectl -n ${place.namespace} get configmap ${place.name} -o yaml; then the same command again`,
-        }),
-      now,
-      deadline: now().getTime() + within,
-      every,
-      signal,
-    },
+    (reason) =>
+      new HyperkubeError('KEYS_NOT_PUBLISHED', `waited two minutes for ${reason}`, {
+        hint: `kubectl -n ${place.namespace} get configmap ${place.name} -o yaml; then the same command again`,
+      }),
   )
 }
 

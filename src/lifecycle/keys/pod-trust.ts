@@ -3,9 +3,8 @@ import type { KubeClient } from '../../kube/client.ts'
 import { type Kind, kubeObject, metadata } from '../../kube/object.ts'
 import { list } from '../../kube/read.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { waitWatchfully } from '../../kit/wait-watchfully.ts'
 import { hasCertificate } from '../../pki/several.ts'
-import type { Patience } from './loaded-encryption.ts'
+import { type Patience, waitPatiently } from './patience.ts'
 
 /** What pods trust the API by: in every namespace, and in a volume of every pod that has a token. */
 export const rootName = 'kube-root-ca.crt'
@@ -48,27 +47,23 @@ async function everywhere(
   api: KubeClient,
   isDone: (root: Root) => boolean,
   what: string,
-  { tell, now, signal, every = 1000 }: Patience,
+  patience: Patience,
 ): Promise<readonly Root[]> {
   let found: readonly Root[] = []
-  await waitWatchfully(
+  const options = { fields: `metadata.name=${rootName}`, signal: patience.signal }
+  await waitPatiently(
+    patience,
+    within,
     async () => {
-      found = (await list(api, kind, { fields: `metadata.name=${rootName}`, signal })).items
+      found = (await list(api, kind, options)).items
       const left = found.filter((root) => !isDone(root)).length
       if (found.length === 0) return 'controllers to tell pods whom to trust'
       return left === 0 ? undefined : `${left} of ${found.length} namespaces ${what}`
     },
-    {
-      tell,
-      late: (reason) =>
-        new HyperkubeError('KEYS_NOT_PUBLISHED', `waited two minutes for ${reason}`, {
-          hint: 'on control planes: journalctl -u kube-controller-manager -n 50; then the same command again',
-        }),
-      now,
-      deadline: now().getTime() + within,
-      every,
-      signal,
-    },
+    (reason) =>
+      new HyperkubeError('KEYS_NOT_PUBLISHED', `waited two minutes for ${reason}`, {
+        hint: 'on control planes: journalctl -u kube-controller-manager -n 50; then the same command again',
+      }),
   )
   return found
 }

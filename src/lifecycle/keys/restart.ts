@@ -5,8 +5,7 @@ import { kindOf } from '../../kube/object.ts'
 import { find } from '../../kube/read.ts'
 import { merge } from '../../kube/write.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { waitWatchfully } from '../../kit/wait-watchfully.ts'
-import type { Patience } from './loaded-encryption.ts'
+import { type Patience, waitPatiently } from './patience.ts'
 import { nameOf, type Workload } from './pods-before.ts'
 
 /** What `kubectl rollout restart` writes: pods of another template take the place of those that are there. */
@@ -18,14 +17,17 @@ const within = 600_000
 export async function restartAll(
   api: KubeClient,
   workloads: readonly Workload[],
-  { tell, now, signal, every = 1000 }: Patience,
+  patience: Patience,
 ): Promise<void> {
+  const { now, signal } = patience
   const annotations = { [annotation]: now().toISOString() }
   const patch = { spec: { template: { metadata: { annotations } } } }
   await mapAtMost(8, workloads, async ({ kind, namespace, name }) =>
     merge(api, kindOf('apps/v1', kind), { namespace, name }, patch, { signal }),
   )
-  await waitWatchfully(
+  await waitPatiently(
+    patience,
+    within,
     async () => {
       for (const workload of workloads) {
         const { kind, namespace, name } = workload
@@ -35,16 +37,9 @@ export async function restartAll(
       }
       return undefined
     },
-    {
-      tell,
-      late: (reason) =>
-        new HyperkubeError('KEYS_PODS_NOT_READY', `waited ten minutes for pods to be made anew: ${reason}`, {
-          hint: 'kubectl describe tells why; then the same command again',
-        }),
-      now,
-      deadline: now().getTime() + within,
-      every,
-      signal,
-    },
+    (reason) =>
+      new HyperkubeError('KEYS_PODS_NOT_READY', `waited ten minutes for pods to be made anew: ${reason}`, {
+        hint: 'kubectl describe tells why; then the same command again',
+      }),
   )
 }

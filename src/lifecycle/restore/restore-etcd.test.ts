@@ -4,13 +4,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { etcdData, etcdUnit } from '../../contract/etcd-restore.ts'
 import type { AgentRequest } from '../../contract/request.ts'
-import { createIdentity } from '../../identity/identity.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { clusterWith, lockFor, planInput } from '../../plan/fixtures.ts'
-import type { Remote } from '../../ssh/remote.ts'
-import { type Script, scriptedSession } from '../scripted-agent.ts'
-import { Session } from '../session.ts'
-import { planFrom, type Wish } from '../survey.ts'
+import { clusterWith, planInput } from '../../plan/fixtures.ts'
+import { type Script, scriptedSession, works } from '../scripted-agent.ts'
+import { planFrom } from '../survey.ts'
+import { testWish } from '../test-wish.ts'
 import { type RestoreWish, restoreEtcd } from './restore-etcd.ts'
 
 const cluster = clusterWith(
@@ -18,22 +16,12 @@ const cluster = clusterWith(
   '{ name: cp2, address: 10.0.0.2, roles: [control-plane] }',
   '{ name: w1, address: 10.0.0.3, roles: [worker] }',
 )
-const wish: Wish = {
-  cluster,
-  lock: lockFor('1.37.1'),
-  identity: await createIdentity('shop', new Date('2026-11-15T00:00:00Z')),
-  attachments: new Map(),
-  sources: new Map(),
-  version: () => '0.1.0',
-}
+const wish = await testWish(cluster)
 const { plans } = planFrom(wish, planInput(cluster).facts, [])
 const restore = {
   id: '11111111-1111-4111-8111-111111111111',
   snapshot: 'a'.repeat(64),
   members: ['cp1=https://10.0.0.1:2380', 'cp2=https://10.0.0.2:2380'],
-}
-const works: Script = async function* () {
-  yield { type: 'run-ended', result: { outcome: 'done' } }
 }
 
 let directory: string
@@ -64,22 +52,21 @@ async function restored({
   const asks: AgentRequest['ask'][] = []
   const sessions = new Map(
     plans.map(({ host }) => {
-      const asked: AgentRequest['ask'][] = []
-      const push = asked.push.bind(asked)
-      asked.push = (...more) => {
-        asks.push(...more)
-        for (const ask of more) if (!['hello', 'attach'].includes(ask.type)) done.push(wordsOf(host, ask))
-        return push(...more)
-      }
-      const base = scriptedSession(host, { run: script(host), asked }).remote
-      if (base === undefined) throw new Error('there is no way to it')
-      const remote: Remote = {
-        ...base,
-        exec: async () => ({ code: 0, stdout: '', stderr: '', bytes: Buffer.alloc(0) }),
-        upload: async (_source, target) =>
-          void done.push(`${host} gets ${target.split('/').at(-1)?.slice(0, 4)}`),
-      }
-      return [host, new Session(host, remote, async () => remote, new AbortController().signal)] as const
+      const session = scriptedSession(host, {
+        run: script(host),
+        asked: {
+          push(ask) {
+            asks.push(ask)
+            if (!['hello', 'attach'].includes(ask.type)) done.push(wordsOf(host, ask))
+          },
+        },
+        remote: {
+          exec: async () => ({ code: 0, stdout: '', stderr: '', bytes: Buffer.alloc(0) }),
+          upload: async (_source, target) =>
+            void done.push(`${host} gets ${target.split('/').at(-1)?.slice(0, 4)}`),
+        },
+      })
+      return [host, session] as const
     }),
   )
   const archive = { path: join(directory, 'data'), size: 4, sha256: 'dada'.repeat(16) }

@@ -68,33 +68,38 @@ export async function restoreEtcd(
     inRun(session, tell, { type: 'stop-services', claim, components: [...components], atOnce })
   const turns: readonly Turn[] = [
     {
-      ...{
-        step: 'found',
-        title: 'what etcd needs, without its data',
-        hosts: fresh.map(({ plan }) => plan.host),
-      },
+      step: 'found',
+      title: 'what etcd needs, without its data',
+      hosts: fresh.map(({ plan }) => plan.host),
       work: async (session) => found(wish, fresh, session, options),
     },
     {
-      ...{ step: 'bring', title: `data for ${list(receivers)}`, hosts: receivers },
+      step: 'bring',
+      title: `data for ${list(receivers)}`,
+      hosts: receivers,
       work: async (session) => bring(session, archives.get(session.host), options),
     },
     {
-      ...{ step: 'stop', title: 'stop kubelets, controllers and API servers; pods go on' },
+      step: 'stop',
+      title: 'stop kubelets, controllers and API servers; pods go on',
       hosts: linux.map(({ name }) => name),
       // What they are at is of a cluster that is no more; and without etcd an API server takes minutes to end well.
       work: stop(actors, true),
     },
     { step: 'stop-etcd', title: 'stop etcd', hosts: members, work: stop(['etcd'], false) },
     {
-      ...{ step: 'place', title: `put the data in its place on ${list(receivers)}`, hosts: receivers },
+      step: 'place',
+      title: `put the data in its place on ${list(receivers)}`,
+      hosts: receivers,
       work: async (session) => {
         const { sha256 = '' } = archives.get(session.host) ?? {}
         await inRun(session, tell, { type: 'place-etcd', claim, restore, sha256 })
       },
     },
     {
-      ...{ step: 'end', title: 'all members have it', hosts: [...members, ...stale.keys()] },
+      step: 'end',
+      title: 'all members have it',
+      hosts: [...members, ...stale.keys()],
       work: async (session) => {
         const id = stale.get(session.host) ?? restore.id
         await session.ask({ type: 'end-restore', claim, id }, 'restore-ended')

@@ -65,6 +65,6 @@ function skewFindings(wished: string, { kubelets }: RunningVersions): Finding[] 
     }))
 }
 
-export function minorOf(version: string): number {
+function minorOf(version: string): number {
   return numbersOf(version)[1]
 }

@@ -11,6 +11,7 @@ import type { Op } from '../../../contract/op.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import { unfinished } from '../../host/files.ts'
 import type { LinuxHost } from '../../host/host.ts'
+import { isDown } from '../../host/systemd.ts'
 import { accessOf } from '../access.ts'
 import { openJournal } from '../journal.ts'
 import type { ResetOptions } from '../reset/reset.ts'
@@ -47,7 +48,6 @@ export async function placeEtcd(options: ResetOptions, wish: PlaceWish): Promise
   }
   await journalRun(run, { command: 'restore etcd' }, async () => {
     await runOp(run, op, async () => place(host, wish, signal))
-    await run.journal.write({ type: 'run-ended', outcome: 'done' })
   })
 }
 
@@ -77,8 +77,7 @@ async function place(host: LinuxHost, wish: PlaceWish, signal: AbortSignal): Pro
 }
 
 async function refuseRunning({ systemd }: LinuxHost): Promise<void> {
-  const { active, busy } = await systemd.show(etcdUnit)
-  if (!busy && ['inactive', 'failed'].includes(active)) return
+  if (isDown(await systemd.show(etcdUnit))) return
   throw new HyperkubeError('ETCD_RESTORE_RUNNING', 'etcd runs, and its data cannot be replaced', {
     component: 'etcd',
     hint: 'whoever has started it: the same restore again stops it first',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { temporaryHost } from '../../host/temporary-host.ts'
 import { applied, hostPlan, publish, running, someRun } from '../fixtures.ts'
+import { readJournal } from '../journal.ts'
 import { stopServices } from './stop-services.ts'
 
 const plan = hostPlan(
@@ -30,6 +31,7 @@ test('services of some components stop, the last first; the plan starts them aga
     'kube-apiserver.service inactive',
     'kubelet.service inactive',
   ])
+  expect((await readJournal(host)).at(-1)?.what).toEqual({ type: 'run-ended', outcome: 'done' })
   expect(await applied(host, plan)).toEqual([
     'start service kube-apiserver.service',
     'start service kubelet.service',

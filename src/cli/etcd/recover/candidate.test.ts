@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Candidate, lossOf, ranked } from './candidate.ts'
+import { type Candidate, lossOf, placeOf, ranked } from './candidate.ts'
 
 const now = new Date('2026-11-15T15:07:00Z')
 const member = (name: string, revision: number): Candidate => ({
@@ -24,6 +24,13 @@ test('who knows most comes first, and of two a member rather than a file', () =>
 
 test('a file that is ahead of all members that are left is advised', () => {
   expect(ranked([member('cp1', 5), snapshot('newer', 7)])[0]?.name).toBe('newer')
+})
+
+test('what was taken of a member is looked for where it was put', () => {
+  const flags = { to: '/mnt/backup', from: 's3' }
+  expect(placeOf(member('cp1', 12), flags)).toBe('/mnt/backup')
+  expect(placeOf(member('cp1', 12), { from: 's3' })).toBeUndefined()
+  expect(placeOf(snapshot('old', 5), flags)).toBe('s3')
 })
 
 test('what each would lose', () => {

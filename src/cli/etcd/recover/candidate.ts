@@ -19,6 +19,14 @@ export function ranked(candidates: readonly Candidate[]): readonly Candidate[] {
   )
 }
 
+/** Where its snapshot is: one of a member is where it was put just now. */
+export function placeOf(
+  { kind }: Pick<Candidate, 'kind'>,
+  { to, from }: { readonly to?: string | undefined; readonly from?: string | undefined },
+): string | undefined {
+  return kind === 'member' ? to : from
+}
+
 /** What is lost with one of them, as far as anybody knows. */
 export function lossOf({ kind, revision, taken }: Candidate, best: number, now: Date): string {
   const age = kind === 'member' ? '' : `, and all since ${duration(now.getTime() - taken.getTime())} ago`

@@ -1,4 +1,4 @@
-import { EtcdError } from '../../../etcd/etcd-error.ts'
+import { unlessEtcd } from '../../../etcd/etcd-error.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import { leaversOf } from '../../../lifecycle/leavers.ts'
 import { placesIn } from '../../../lifecycle/places.ts'
@@ -41,11 +41,6 @@ export async function survivors(scene: EtcdScene): Promise<Survivors> {
   const remembered = await etcd.client.members({ ...patience, unconfirmed: true }).catch(unlessEtcd)
   const leftOut = leaversOf(places, remembered?.members ?? [], []).map(({ host }) => host)
   return { candidates, leftOut }
-}
-
-function unlessEtcd(error: unknown): undefined {
-  if (!(error instanceof EtcdError)) throw error
-  return undefined
 }
 
 /** The newest of each place, by what they say of themselves. One that is not what it should be is told of and left out. */

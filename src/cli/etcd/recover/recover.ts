@@ -10,7 +10,7 @@ import { keepSnapshot } from '../save.ts'
 import type { EtcdAction, EtcdScene } from '../scene.ts'
 import { sourceOf } from '../verify.ts'
 import { workDirectory } from '../work-directory.ts'
-import { type Candidate, columnsFor, ranked } from './candidate.ts'
+import { type Candidate, columnsFor, placeOf, ranked } from './candidate.ts'
 import { snapshots, survivors } from './look.ts'
 
 /**
@@ -40,17 +40,23 @@ export const recover: EtcdAction = async (scene) => {
     return exitCodes.usage
   }
   const name = chosen.kind === 'snapshot' ? chosen.name : await keep(scene, chosen)
-  return restoreFrom(informed, await sourceOf(scene, name))
+  return restoreFrom(informed, await sourceOf(at(scene, chosen), name))
 }
 
 /** The same without its hands: what a member knows is only kept for the time. */
-async function rehearse(scene: EtcdScene, { kind, name }: Candidate): ReturnType<EtcdAction> {
-  if (kind === 'snapshot') return restoreFrom(scene, await sourceOf(scene, name))
+async function rehearse(scene: EtcdScene, best: Candidate): ReturnType<EtcdAction> {
+  const { kind, name } = best
+  if (kind === 'snapshot') return restoreFrom(scene, await sourceOf(at(scene, best), name))
   await using work = await workDirectory()
   const { path } = work
   const aside = { ...scene, flags: { ...scene.flags, to: path, from: path } }
   const { name: taken } = await keepSnapshot(aside, ...nameFor(scene), name)
   return await restoreFrom(aside, await sourceOf(aside, taken))
+}
+
+/** Looks for a snapshot where it was seen. */
+function at(scene: EtcdScene, chosen: Candidate): EtcdScene {
+  return { ...scene, flags: { ...scene.flags, from: placeOf(chosen, scene.flags) } }
 }
 
 /** All that the member knows is in a file before anything of it is touched. */

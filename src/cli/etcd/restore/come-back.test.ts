@@ -7,12 +7,12 @@ import type { Event } from '../../../contract/event.ts'
 import type { Op } from '../../../contract/op.ts'
 import type { AgentRequest } from '../../../contract/request.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { type Script, scriptedSession } from '../../../lifecycle/scripted-agent.ts'
-import { Session } from '../../../lifecycle/session.ts'
+import { scriptedSession, works } from '../../../lifecycle/scripted-agent.ts'
+import type { Session } from '../../../lifecycle/session.ts'
 import { eventStream } from '../../../lifecycle/stream.ts'
 import { easyInterior } from '../../../lifecycle/test-interior.ts'
-import { clusterWith, lockFor, planInput } from '../../../plan/fixtures.ts'
-import type { Remote } from '../../../ssh/remote.ts'
+import { testWish } from '../../../lifecycle/test-wish.ts'
+import { clusterWith, planInput } from '../../../plan/fixtures.ts'
 import { inMemory, type World } from '../../in-memory.ts'
 import { identity, manifestOf } from '../fixtures.ts'
 import { comeBack } from './come-back.ts'
@@ -22,14 +22,7 @@ const cluster = clusterWith(
   '{ name: cp2, address: 10.0.0.2, roles: [control-plane, worker] }',
   '{ name: cp3, address: 10.0.0.3, roles: [control-plane, worker] }',
 )
-const wish = {
-  cluster,
-  lock: lockFor('1.37.1'),
-  identity,
-  attachments: new Map(),
-  sources: new Map(),
-  version: () => '0.1.0',
-}
+const wish = await testWish(cluster, identity)
 const names = cluster.spec.hosts.map(({ name }) => name)
 const manifest = manifestOf(identity)
 /** Everything is stopped by then. */
@@ -40,9 +33,6 @@ const start: Op = {
   target: 'service',
   name: 'etcd.service',
   because: [],
-}
-const works: Script = async function* () {
-  yield { type: 'run-ended', result: { outcome: 'done' } }
 }
 const well = async (): Promise<undefined> => undefined
 const around = {
@@ -98,25 +88,25 @@ async function run({
   const { context } = inMemory({}, world)
   const { facts } = planInput(cluster)
   const sessionOf = (host: string): Session => {
-    const asked: AgentRequest['ask'][] = []
-    const push = asked.push.bind(asked)
-    asked.push = (...more) => {
-      asks.push(...more)
-      for (const ask of more) done.push(`${host} ${ask.type}`)
-      return push(...more)
-    }
     const own = facts.get(host)
     if (own === undefined) throw new Error(`there are no facts of ${host}`)
     const ops = [{ ...start, action: created.includes(host) ? ('create' as const) : start.action }]
-    const base = scriptedSession(host, { run: works, facts: own, ops, asked }).remote
-    if (base === undefined) throw new Error('there is no way to it')
-    const remote: Remote = {
-      ...base,
-      exec: async () => ({ code: 0, stdout: '', stderr: '', bytes: Buffer.alloc(0) }),
-      upload: async () => void done.push(`${host} upload`),
-      dial: async () => Promise.reject(new HyperkubeError('SSH_DIAL_REFUSED', 'nobody listens')),
-    }
-    return new Session(host, remote, async () => remote, new AbortController().signal)
+    return scriptedSession(host, {
+      run: works,
+      facts: own,
+      ops,
+      asked: {
+        push(ask) {
+          asks.push(ask)
+          done.push(`${host} ${ask.type}`)
+        },
+      },
+      remote: {
+        exec: async () => ({ code: 0, stdout: '', stderr: '', bytes: Buffer.alloc(0) }),
+        upload: async () => void done.push(`${host} upload`),
+        dial: async () => Promise.reject(new HyperkubeError('SSH_DIAL_REFUSED', 'nobody listens')),
+      },
+    })
   }
   const there = names.filter((name) => !missing.includes(name))
   const gone = new HyperkubeError('SSH_UNREACHABLE', 'nobody answers')

@@ -1,5 +1,5 @@
 import type { EtcdClient } from '../../../etcd/client.ts'
-import { EtcdError } from '../../../etcd/etcd-error.ts'
+import { unlessEtcd } from '../../../etcd/etcd-error.ts'
 import type { KeyCount, Member } from '../../../etcd/member.ts'
 import type { Place } from '../../../lifecycle/places.ts'
 
@@ -22,9 +22,4 @@ export async function etcdNow(etcd: EtcdClient, places: readonly Place[]): Promi
       ? undefined
       : await etcd.members({ ...options, unconfirmed: true }).catch(unlessEtcd)
   return { members: list?.members ?? [], current }
-}
-
-function unlessEtcd(error: unknown): undefined {
-  if (!(error instanceof EtcdError)) throw error
-  return undefined
 }

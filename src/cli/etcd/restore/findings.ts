@@ -1,3 +1,4 @@
+import { numbersOf } from '../../../catalog/version.ts'
 import type { Finding } from '../../../contract/finding.ts'
 import type { Identity } from '../../../identity/identity.ts'
 import { encryptionKeys, type NamedKey } from '../../../identity/trusted.ts'
@@ -22,9 +23,10 @@ export function restoreFindings(facts: RestoreFacts): Finding[] {
 
 function versionFindings({ manifest, kubernetes }: RestoreFacts): Finding[] {
   const { kubernetes: before } = manifest.versions
-  if (minorOf(before) === minorOf(kubernetes)) return []
+  const [[, minor], [, wished]] = [numbersOf(before), numbersOf(kubernetes)]
+  if (minor === wished) return []
   const message = `the snapshot is of Kubernetes ${before}, and cluster.yml says ${kubernetes}`
-  return minorOf(before) > minorOf(kubernetes)
+  return minor > wished
     ? [finding('error', `${message}: it may hold what the older one cannot read`, fitting(before))]
     : [finding('warning', `${message}: objects are read as after an upgrade`, fitting(before))]
 }
@@ -35,11 +37,6 @@ function finding(severity: Finding['severity'], message: string, hint: string): 
 
 function fitting(version: string): string {
   return `cluster.yml and cluster.lock of then are in the snapshot: hyperkube etcd snapshot unpack; or set spec.kubernetes to ${version}, then: hyperkube lock`
-}
-
-/** 1.37.1 → 37 */
-function minorOf(version: string): number {
-  return Number(version.split('.')[1])
 }
 
 /** What was encrypted with a key that is gone can never be read again. */

@@ -1,8 +1,10 @@
+import { printable } from '../../../kit/printable.ts'
 import { type Foreseen, planDocument } from '../../../lifecycle/plan-document.ts'
 import { surroundings } from '../../../lifecycle/surroundings.ts'
-import { printable } from '../../../kit/printable.ts'
+import type { Wish } from '../../../lifecycle/survey.ts'
 import { revisionBump } from '../../../snapshot/member-data.ts'
-import { takeOut, verifySnapshot } from '../../../snapshot/verify.ts'
+import type { EtcdPrograms } from '../../../snapshot/scratch-member.ts'
+import { takeOut, tryOut } from '../../../snapshot/verify.ts'
 import { exitCodes } from '../../command.ts'
 import { loadWish } from '../../load-wish.ts'
 import { print } from '../../print.ts'
@@ -17,11 +19,6 @@ import { identityIn, trustIn } from '../trust.ts'
 import { type SnapshotSource, sourceOf, told } from '../verify.ts'
 import { workDirectory } from '../work-directory.ts'
 import { comeBack, type GoodSnapshot } from './come-back.ts'
-import type { EtcdPrograms } from '../../../snapshot/scratch-member.ts'
-import type { Wish } from '../../../lifecycle/survey.ts'
-
-/** How long hosts may take to finish when the time of --timeout is over. */
-const patience = 30_000
 
 /** Brings a cluster back from a snapshot: checks it, asks, gives every member its data, and brings everything up. */
 export const restore: EtcdAction = async (scene) => {
@@ -47,7 +44,7 @@ export async function restoreFrom(scene: EtcdScene, source: SnapshotSource): Ret
   }
   let foreseen: Foreseen | undefined
   const ended = await reportedRun(context, settings, async (run) => {
-    using way = leash(context.signal, patience)
+    using way = leash(context.signal)
     const reached = await reach(context, options, wish, run, way.signal)
     try {
       return await comeBack({
@@ -114,18 +111,13 @@ async function checked(
   const { signal } = context
   const trust = await trustIn(context, options, identity)
   using progress = openByteProgress(context)
-  const programs = async (): Promise<EtcdPrograms> => {
-    if (flags.verify) progress.say('it is whole and of this cluster; restoring it for a trial')
-    return etcdPrograms({ clusterFile: options.file, cluster, lock }, { ...context, progress })
-  }
   const bytes = told(source, progress.of(`reading ${source.name}`))
-  const world = { trust, programs, directory, signal }
-  const taken = await (flags.verify ? verifySnapshot(bytes, world) : takeOut(bytes, world))
+  const world = { trust, directory, signal }
+  const taken = await takeOut(bytes, world)
+  if (flags.verify) progress.say('it is whole and of this cluster; restoring it for a trial')
+  const programs = await etcdPrograms({ clusterFile: options.file, cluster, lock }, { ...context, progress })
+  if (flags.verify) await tryOut(taken, programs, world)
   const sealed = taken.small['cluster.identity'].toString('utf8')
   const former = await identityIn(context, options, identity, sealed)
-  const { manifest, small, file } = taken
-  return {
-    snapshot: { manifest, small, file, name: source.name, former },
-    programs: await etcdPrograms({ clusterFile: options.file, cluster, lock }, { ...context, progress }),
-  }
+  return { snapshot: { ...taken, name: source.name, former }, programs }
 }
