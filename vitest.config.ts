@@ -12,6 +12,7 @@ export default defineConfig({
           isolate: false,
           // Ends only what hangs: a property takes many turns, and the machine may be busy.
           testTimeout: process.env['PROPERTY_RUNS'] === undefined ? 60_000 : 1_200_000,
+          hookTimeout: 60_000,
         },
       },
       {

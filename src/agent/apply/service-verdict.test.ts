@@ -173,3 +173,15 @@ test('patience is that of the probes, and never less than a minute', () => {
   expect(patienceWith({ probes: [probe(10_000, 6), probe(1, 1)] })).toBe(120_000)
   expect(patienceWith({ probes: [probe(60_000, 6, 'remote')] })).toBe(60_000)
 })
+
+test('why it ended is not forgotten while it starts once more', () => {
+  const verdictNow = after([
+    [0, starting],
+    [1, { ...again, restarts: 1 }],
+    [2, { ...starting, restarts: 1 }],
+  ])
+  expect(verdictNow).toEqual({
+    is: 'waiting',
+    for: 'x.service to run (activating, start; it has ended once; the last time with exit-code 1)',
+  })
+})

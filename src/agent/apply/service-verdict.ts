@@ -15,6 +15,8 @@ export interface Watch {
   /** The start that was seen last, and since when it runs. */
   readonly invocation: string
   readonly since: number
+  /** How it has ended the last time, if that was not well: while it starts again, systemd does not say it. */
+  readonly end: Pick<UnitState, 'result' | 'status'> | undefined
 }
 
 export type Verdict =
@@ -42,7 +44,7 @@ export function beginWatch(
   former: string | undefined,
   now: number,
   patience: number,
-) {
+): Watch {
   const { restarts } = state
   return {
     unit,
@@ -53,11 +55,13 @@ export function beginWatch(
     restarts,
     invocation: '',
     since: now,
-  } satisfies Watch
+    end: undefined,
+  }
 }
 
 /** What one more look tells. */
-export function watchOn(watch: Watch, { restarts, invocation, active }: UnitState, now: number): Watch {
+export function watchOn(watch: Watch, state: UnitState, now: number): Watch {
+  const { restarts, invocation, active, result, status } = state
   const isSame = invocation === watch.invocation && active === 'active'
   return {
     ...watch,
@@ -66,29 +70,30 @@ export function watchOn(watch: Watch, { restarts, invocation, active }: UnitStat
     restarts,
     invocation: active === 'active' ? invocation : '',
     since: isSame ? watch.since : now,
+    end: result === 'success' || result === '' ? watch.end : { result, status },
   }
 }
 
 export function verdict(watch: Watch, state: UnitState, now: number): Verdict {
-  const { unit, former, again, begun, patience, since } = watch
+  const { unit, former, again, begun, patience, since, end } = watch
   const { active, busy, type, invocation } = state
   const up = active === 'active' && !busy && invocation !== former
   if (up && (type === 'notify' || now - since >= steady)) return { is: 'running' }
   const spent = again >= mostEnds && now - begun >= patience
   const hopeless = again >= 1 && state.result === 'exit-code' && state.status >= firstOwnStatus
-  const how = described(state, again)
+  const how = described(state, again, end)
   return isDown(state) || spent || hopeless
     ? { is: 'failed', how }
     : { is: 'waiting', for: `${unit} to run (${how})` }
 }
 
-function described({ active, sub, result, status }: UnitState, again: number): string {
+function described({ active, sub }: UnitState, again: number, end: Watch['end']): string {
   const parts = [
     active === sub ? active : `${active}, ${sub}`,
     ...(again === 0 ? [] : [`it has ended ${again === 1 ? 'once' : `${again} times`}`]),
-    ...(result === 'success' || result === ''
+    ...(end === undefined
       ? []
-      : [`the last time with ${result}${status === 0 ? '' : ` ${status}`}`]),
+      : [`the last time with ${end.result}${end.status === 0 ? '' : ` ${end.status}`}`]),
   ]
   return parts.join('; ')
 }

@@ -29,6 +29,19 @@ test('only those are asked for that somebody wants to know of', async () => {
   expect(ran).toEqual([`/opt/ctr --connect-timeout=2s -n k8s.io images ls name==a/b:1 name==a/b@${digest}`])
 })
 
+test('a name that somebody else gives in the same moment is given once more', async () => {
+  const answers = ['ctr: image "a/b:1": already exists', '']
+  const ran: string[] = []
+  const images = ctrImages(placeBelow('/'), async (argv) => {
+    ran.push(argv.join(' '))
+    const stderr = answers.shift() ?? ''
+    return { code: stderr === '' ? 0 : 1, stdout: '', stderr }
+  })
+  await images.rename('/opt/ctr', `a/b@${digest}`, 'a/b:1')
+  expect(ran).toHaveLength(2)
+  expect(new Set(ran)).toEqual(new Set([`/opt/ctr -n k8s.io images tag --local --force a/b@${digest} a/b:1`]))
+})
+
 test('a runtime that does not answer has told nothing', async () => {
   expect(await runtime({ code: 1 }).images.find('/opt/ctr', ['a/b:1'])).toBeUndefined()
 })

@@ -36,7 +36,14 @@ export function ctrImages(place: Place, command: Command): Images {
       await command(argv, { signal })
     },
     async rename(ctr, name, other) {
-      await command([ctr, ...namespace, 'images', 'tag', '--local', '--force', name, other])
+      const argv = [ctr, ...namespace, 'images', 'tag', '--local', '--force', name, other] as const
+      // It takes the name away and gives it anew. Where a pull gives it in between, that is not what was wished: once more.
+      for (let left = 3; left > 0; left--) {
+        const { code, stderr } = await command(argv, { codes: [0, 1] })
+        if (code === 0) return
+        if (!stderr.includes('already exists')) break
+      }
+      await command(argv)
     },
     async keep(ctr, name) {
       await command([ctr, ...namespace, 'images', 'label', name, `${kept}=pinned`])
