@@ -1,9 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type ConformanceReport, reportFormat } from '../../src/conformance/report.ts'
 import { readVersioned } from '../../src/contract/versioned.ts'
+import { settleAll } from '../../src/kit/settle.ts'
 import { until } from '../../src/kit/until.ts'
 import type { UpCluster } from './up-cluster.ts'
 
@@ -41,9 +42,12 @@ export function conformanceSuite(clusterNow: () => UpCluster): void {
 }
 
 /** Neither a key in a file, nor a namespace in the cluster. */
-export async function expectNoTraces({ api }: UpCluster): Promise<void> {
-  const left = (await readdir(tmpdir())).filter((name) => name.startsWith('hyperkube-conformance-'))
-  expect(left).toEqual([])
+export async function expectNoTraces({ api, directory }: UpCluster): Promise<void> {
+  const { birthtimeMs: begun } = await stat(directory)
+  const found = (await readdir(tmpdir())).filter((name) => name.startsWith('hyperkube-conformance-'))
+  const ages = await settleAll(found.map(async (name) => stat(join(tmpdir(), name))))
+  // What others have left there before is not ours.
+  expect(found.filter((_, index) => (ages[index]?.birthtimeMs ?? 0) > begun)).toEqual([])
   await until(
     'the namespaces of tests to be gone',
     async () => {
