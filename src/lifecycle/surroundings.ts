@@ -1,7 +1,7 @@
 import { lay, put } from '../addons/put.ts'
 import { remove } from '../addons/remove.ts'
 import { EtcdClient, type MembersOptions } from '../etcd/client.ts'
-import { EtcdError, isEtcdError } from '../etcd/etcd-error.ts'
+import { isEtcdError, unlessEtcd } from '../etcd/etcd-error.ts'
 import { settleAll } from '../kit/settle.ts'
 import type { Identity } from '../identity/identity.ts'
 import { trustedAuthorities } from '../identity/trusted.ts'
@@ -170,13 +170,7 @@ export async function surroundings(
 
 /** Whoever does not answer, for whatever reason, is no sign of anything here. */
 async function idAt(etcd: EtcdClient, endpoint: string): Promise<string | undefined> {
-  return etcd.status(endpoint, { timeout: 3000 }).then(
-    ({ clusterId }) => clusterId,
-    (error: unknown) => {
-      if (error instanceof EtcdError) return undefined
-      throw error
-    },
-  )
+  return (await etcd.status(endpoint, { timeout: 3000 }).catch(unlessEtcd))?.clusterId
 }
 
 async function membersOf(etcd: EtcdClient, options: MembersOptions): Promise<readonly KnownMember[]> {

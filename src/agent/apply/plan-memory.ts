@@ -1,9 +1,7 @@
-import { join } from 'node:path'
 import { type NodePlan, nodePlanFormat } from '../../contract/node-plan.ts'
-import { readVersioned } from '../../contract/versioned.ts'
 import { digestOf } from '../../diff/digest.ts'
 import type { LinuxHost } from '../host/host.ts'
-import { accessOf } from './access.ts'
+import { readState, writeState } from './state-file.ts'
 
 /** The last plan that the host was taken through as a whole, and the one before it. They hold no secrets. */
 const files = { last: 'plan.json', before: 'plan-before.json' } as const
@@ -12,9 +10,8 @@ const files = { last: 'plan.json', before: 'plan-before.json' } as const
 export async function rememberPlan(host: LinuxHost, plan: NodePlan): Promise<void> {
   const last = await read(host, files.last)
   if (last !== undefined && digestOf(last) === digestOf(plan)) return
-  const access = await accessOf(host, { owner: 'root', mode: '0600' })
-  if (last !== undefined) await host.files.write(pathOf(host, files.before), bytesOf(last), access)
-  await host.files.write(pathOf(host, files.last), bytesOf(plan), access)
+  if (last !== undefined) await writeState(host, files.before, last)
+  await writeState(host, files.last, plan)
 }
 
 /** Undefined when the host was never taken through one, or not since it was reset. */
@@ -31,19 +28,5 @@ export async function formerPlan(host: LinuxHost, than: string): Promise<NodePla
 
 /** One that cannot be read is as good as none: nobody is sent back to it. */
 async function read(host: LinuxHost, name: string): Promise<NodePlan | undefined> {
-  const text = await host.files.read(pathOf(host, name))
-  if (text === undefined) return undefined
-  try {
-    return readVersioned(nodePlanFormat, JSON.parse(text.toString('utf8')))
-  } catch {
-    return undefined
-  }
-}
-
-function pathOf({ layout }: Pick<LinuxHost, 'layout'>, name: string): string {
-  return join(layout.state, name)
-}
-
-function bytesOf(plan: NodePlan): Buffer {
-  return Buffer.from(`${JSON.stringify(plan)}\n`)
+  return readState(host, name, nodePlanFormat)
 }

@@ -1,3 +1,4 @@
+import { commandFailed } from '../../kit/command.ts'
 import type { Command } from './command.ts'
 import type { Images } from './images.ts'
 import type { Place } from './place.ts'
@@ -38,12 +39,12 @@ export function ctrImages(place: Place, command: Command): Images {
     async rename(ctr, name, other) {
       const argv = [ctr, ...namespace, 'images', 'tag', '--local', '--force', name, other] as const
       // It takes the name away and gives it anew. Where a pull gives it in between, that is not what was wished: once more.
-      for (let left = 3; left > 0; left--) {
-        const { code, stderr } = await command(argv, { codes: [0, 1] })
-        if (code === 0) return
-        if (!stderr.includes('already exists')) break
+      for (let left = 3; left >= 0; left--) {
+        const result = await command(argv, { codes: [0, 1] })
+        if (result.code === 0) return
+        if (left === 0 || !result.stderr.includes('already exists'))
+          throw commandFailed(argv.join(' '), result)
       }
-      await command(argv)
     },
     async keep(ctr, name) {
       await command([ctr, ...namespace, 'images', 'label', name, `${kept}=pinned`])

@@ -31,22 +31,18 @@ export async function lookAtAddons(
   }
   let looked: LookedAddons | undefined
   const { code } = await reportedRun(context, settings, async (run) => {
-    const reached = await reach(context, options, wish, run, context.signal)
-    try {
-      const facts = await factsOf(reached.crew.sessions)
-      using around = await surroundings(
-        placesIn(wish.cluster),
-        viewOf(reached.wish, context, remotesOf(reached.crew)),
-      )
-      const inside = await around.inside(addonsOf(wish, facts))
-      if (inside === undefined) throw silent()
-      for (const finding of inside.addons.findings) run.tell({ type: 'finding', finding })
-      const away = inside.nodes.filter((node) => whyNotReady(node) !== undefined).length
-      looked = { proposal: inside.addons, states: await addonStates(around.api, inside.addons, away) }
-      return { code: exitCodes.ok, result: { outcome: 'unchanged' } }
-    } finally {
-      await reached.close()
-    }
+    await using reached = await reach(context, options, wish, run, context.signal)
+    const facts = await factsOf(reached.crew.sessions)
+    using around = await surroundings(
+      placesIn(wish.cluster),
+      viewOf(reached.wish, context, remotesOf(reached.crew)),
+    )
+    const inside = await around.inside(addonsOf(wish, facts))
+    if (inside === undefined) throw silent()
+    for (const finding of inside.addons.findings) run.tell({ type: 'finding', finding })
+    const away = inside.nodes.filter((node) => whyNotReady(node) !== undefined).length
+    looked = { proposal: inside.addons, states: await addonStates(around.api, inside.addons, away) }
+    return { code: exitCodes.ok, result: { outcome: 'unchanged' } }
   })
   return { code, looked }
 }

@@ -58,13 +58,9 @@ async function factsOfHosts(context: Context, options: Options, cluster: Cluster
   }
   let facts = noFacts.facts
   const { code } = await reportedRun(context, settings, async (run) => {
-    const reached = await reach(context, options, wish, run, context.signal)
-    try {
-      facts = await factsOf(reached.crew.sessions)
-      return { code: exitCodes.ok, result: { outcome: 'unchanged' } }
-    } finally {
-      await reached.close()
-    }
+    await using reached = await reach(context, options, wish, run, context.signal)
+    facts = await factsOf(reached.crew.sessions)
+    return { code: exitCodes.ok, result: { outcome: 'unchanged' } }
   })
   return { code, facts }
 }

@@ -52,22 +52,18 @@ export const reset: CommandDefinition = {
     let foreseen: Foreseen | undefined
     const ended = await reportedRun(context, settings, async (run) => {
       using way = leash(context.signal)
-      const reached = await reach(context, options, wish, run, way.signal)
-      try {
-        return await takeApart({
-          ...reached,
-          context,
-          options,
-          hosts: limitHosts(cluster, options.limit),
-          flags: { ignore, forceUnlock, dryRun, mayAsk: progress !== 'json' },
-          run,
-          foreseen: (what) => (foreseen = what),
-          begin: way.letGo,
-          finished: (host) => void done.push(host),
-        })
-      } finally {
-        await reached.close()
-      }
+      await using reached = await reach(context, options, wish, run, way.signal)
+      return await takeApart({
+        ...reached,
+        context,
+        options,
+        hosts: limitHosts(cluster, options.limit),
+        flags: { ignore, forceUnlock, dryRun, mayAsk: progress !== 'json' },
+        run,
+        foreseen: (what) => (foreseen = what),
+        begin: way.letGo,
+        finished: (host) => void done.push(host),
+      })
     })
     if (ended.code === exitCodes.usage) return ended.code
     const { storage } = cluster.spec

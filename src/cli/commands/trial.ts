@@ -14,9 +14,6 @@ import { listed } from '../words.ts'
 const actions = z.enum(['keep', 'back'])
 const flags = runFlags.extend({ forceUnlock: z.boolean().default(false) })
 
-/** How long hosts may take to answer when the time of --timeout is over. */
-const patience = 30_000
-
 export const trial: CommandDefinition = {
   examples: [
     [
@@ -43,15 +40,11 @@ export const trial: CommandDefinition = {
     let hosts: readonly string[] = []
     const settings = { command: `trial ${action}`, cluster: name, progress, debug: options.debug === true }
     const { code } = await reportedRun(context, settings, async (run) => {
-      using way = leash(context.signal, patience)
-      const reached = await reach(context, options, wish, run, way.signal)
-      try {
-        const ended = await endTrialOf({ ...reached, context, run, action, forceUnlock, begin: way.letGo })
-        hosts = ended.hosts
-        return ended
-      } finally {
-        await reached.close()
-      }
+      using way = leash(context.signal)
+      await using reached = await reach(context, options, wish, run, way.signal)
+      const ended = await endTrialOf({ ...reached, context, run, action, forceUnlock, begin: way.letGo })
+      hosts = ended.hosts
+      return ended
     })
     const document = {
       apiVersion: 'hyperkube.dev/v1',

@@ -35,26 +35,22 @@ export async function lookLive(
   }
   let proposal: Proposal | undefined
   const { code } = await reportedRun(context, settings, async (run) => {
-    const reached = await reach(context, options, wish, run, context.signal)
-    try {
-      proposal = await proposeLive({
-        ...reached,
-        context,
-        options,
-        ignore,
-        texts: diff,
-        mayBeOnTrial: true,
-        run,
-        look: surroundings,
-      })
-      if (hasErrors(proposal.findings)) return refused(proposal.findings)
-      const isMore = isPending(proposal) || reached.crew.missing.size > 0
-      return {
-        code: isMore ? exitCodes.changesPending : exitCodes.ok,
-        result: { outcome: 'unchanged' },
-      }
-    } finally {
-      await reached.close()
+    await using reached = await reach(context, options, wish, run, context.signal)
+    proposal = await proposeLive({
+      ...reached,
+      context,
+      options,
+      ignore,
+      texts: diff,
+      mayBeOnTrial: true,
+      run,
+      look: surroundings,
+    })
+    if (hasErrors(proposal.findings)) return refused(proposal.findings)
+    const isMore = isPending(proposal) || reached.crew.missing.size > 0
+    return {
+      code: isMore ? exitCodes.changesPending : exitCodes.ok,
+      result: { outcome: 'unchanged' },
     }
   })
   return { code, proposal }

@@ -15,12 +15,11 @@ import type { ReportedRun } from '../reported-run.ts'
 import { runFlags } from '../run-flags.ts'
 import { listed } from '../words.ts'
 
-export interface Reached {
+export interface Reached extends AsyncDisposable {
   readonly crew: Crew
   readonly leavers: LeaverCrew
   /** With the keys of hosts that were met for the first time, and the agents they have now. */
   readonly wish: Wish
-  close(): Promise<void>
 }
 
 /** Those who have to leave the cluster. They are known only once others were asked. */
@@ -92,7 +91,7 @@ export async function reach(
       crew,
       leavers: { sessions: leaving, meet },
       wish,
-      async close() {
+      async [Symbol.asyncDispose]() {
         await crew.close()
         await Promise.allSettled([...leaving.values()].map(async (session) => session.close()))
         await close()

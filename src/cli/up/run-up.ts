@@ -66,28 +66,24 @@ export async function bringTo(
   const ended = await reportedRun(context, settings, async (run) => {
     for (const finding of findings) run.tell({ type: 'finding', finding })
     using way = leash(context.signal)
-    const reached = await reach(context, options, wish, run, way.signal, former)
-    try {
-      leftBehind = [...reached.crew.missing.keys()]
-      const verdict = await bringUp({
-        ...reached,
-        context,
-        options,
-        flags: { ignore, forceUnlock, dryRun, plan, trial, mayAsk: progress !== 'json' },
-        run,
-        foreseen: (what) => (foreseen = what),
-        renew,
-        look: surroundings,
-        keep: keep ?? (async () => undefined),
-        begin: way.letGo,
-        lasting: way.signal,
-      })
-      tried = verdict.trial
-      if (verdict.result.outcome === 'done') hosts = [...reached.crew.sessions.keys()]
-      return verdict
-    } finally {
-      await reached.close()
-    }
+    await using reached = await reach(context, options, wish, run, way.signal, former)
+    leftBehind = [...reached.crew.missing.keys()]
+    const verdict = await bringUp({
+      ...reached,
+      context,
+      options,
+      flags: { ignore, forceUnlock, dryRun, plan, trial, mayAsk: progress !== 'json' },
+      run,
+      foreseen: (what) => (foreseen = what),
+      renew,
+      look: surroundings,
+      keep: keep ?? (async () => undefined),
+      begin: way.letGo,
+      lasting: way.signal,
+    })
+    tried = verdict.trial
+    if (verdict.result.outcome === 'done') hosts = [...reached.crew.sessions.keys()]
+    return verdict
   })
   return {
     ...ended,

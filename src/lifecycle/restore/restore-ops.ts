@@ -15,9 +15,13 @@ export interface RestoredHost {
 
 /** What a restore does on a host before everything comes up again. */
 export function opsOfRestore(host: RestoredHost): Op[] {
-  const stage = 'etcd'
   const data: Op = {
-    ...{ component: 'etcd', stage, action: 'change', target: 'directory', name: etcdData, because: [] },
+    component: 'etcd',
+    stage: 'etcd',
+    action: 'change',
+    target: 'directory',
+    name: etcdData,
+    because: [],
   }
   return [...stops(host), ...(host.member ? [data] : [])]
 }

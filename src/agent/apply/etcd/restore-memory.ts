@@ -1,13 +1,15 @@
-import { join } from 'node:path'
 import { type EtcdRestoreMemory, etcdRestoreMemoryFormat } from '../../../contract/etcd-restore-memory.ts'
 import { readVersioned } from '../../../contract/versioned.ts'
 import type { LinuxHost } from '../../host/host.ts'
-import { accessOf } from '../access.ts'
+import { statePath, writeState } from '../state-file.ts'
+
+const file = 'etcd-restore.json'
 
 export type RestoreMemory = Omit<EtcdRestoreMemory, 'apiVersion' | 'kind'>
 
+/** One that cannot be read is no reason to think that nothing is being restored. */
 export async function readMemory(host: LinuxHost): Promise<RestoreMemory | undefined> {
-  const text = await host.files.read(pathOf(host))
+  const text = await host.files.read(statePath(host, file))
   if (text === undefined) return undefined
   const document = readVersioned(etcdRestoreMemoryFormat, JSON.parse(text.toString('utf8')))
   const { apiVersion: _, kind: __, ...known } = document
@@ -20,14 +22,9 @@ export async function writeMemory(host: LinuxHost, known: RestoreMemory): Promis
     kind: 'EtcdRestoreMemory',
     ...known,
   }
-  const access = await accessOf(host, { owner: 'root', mode: '0600' })
-  await host.files.write(pathOf(host), Buffer.from(`${JSON.stringify(document)}\n`), access)
+  await writeState(host, file, document)
 }
 
 export async function forgetMemory(host: LinuxHost): Promise<void> {
-  await host.files.remove(pathOf(host))
-}
-
-function pathOf({ layout }: Pick<LinuxHost, 'layout'>): string {
-  return join(layout.state, 'etcd-restore.json')
+  await host.files.remove(statePath(host, file))
 }

@@ -45,32 +45,28 @@ export async function restoreFrom(scene: EtcdScene, source: SnapshotSource): Ret
   let foreseen: Foreseen | undefined
   const ended = await reportedRun(context, settings, async (run) => {
     using way = leash(context.signal)
-    const reached = await reach(context, options, wish, run, way.signal)
-    try {
-      return await comeBack({
-        ...reached,
-        context,
-        options,
-        flags: {
-          ignore: flags.ignore,
-          forceUnlock: flags.forceUnlock,
-          dryRun: flags.dryRun,
-          plan: undefined,
-          mayAsk: flags.progress !== 'json',
-        },
-        run,
-        foreseen: (what) => (foreseen = what),
-        look: surroundings,
-        keep: async () => undefined,
-        begin: way.letGo,
-        lasting: way.signal,
-        snapshot,
-        programs,
-        directory: work.path,
-      })
-    } finally {
-      await reached.close()
-    }
+    await using reached = await reach(context, options, wish, run, way.signal)
+    return await comeBack({
+      ...reached,
+      context,
+      options,
+      flags: {
+        ignore: flags.ignore,
+        forceUnlock: flags.forceUnlock,
+        dryRun: flags.dryRun,
+        plan: undefined,
+        mayAsk: flags.progress !== 'json',
+      },
+      run,
+      foreseen: (what) => (foreseen = what),
+      look: surroundings,
+      keep: async () => undefined,
+      begin: way.letGo,
+      lasting: way.signal,
+      snapshot,
+      programs,
+      directory: work.path,
+    })
   })
   if (ended.code === exitCodes.usage) return ended.code
   const { manifest } = snapshot
