@@ -46,6 +46,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'src/ssh',
     'src/agent',
     'src/conformance',
+    'src/findings',
     'src/addons',
     'src/proxy',
     'src/rollout',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 /** Written like codes, but none: capabilities, cipher suites, priorities, words and variables of other programs. */
 const others =
-  /^(?:CAP|TLS|XDG)_|^SSH_AUTH_SOCK$|_PROXY$|_PRIORITY_CLASS$|^NODE_NAME$|^NET_BIND_SERVICE$|^DAC_OVERRIDE$|_MOUNT_PATH$|^DEFAULT_PATH_/
+  /^(?:CAP|TLS|XDG)_|^SSH_AUTH_SOCK$|_PROXY$|_PRIORITY_CLASS$|^NODE_NAME$|^FLANNEL_SUBNET$|^NET_BIND_SERVICE$|^DAC_OVERRIDE$|_MOUNT_PATH$|^DEFAULT_PATH_/
 
 const patterns = [
   // Whatever looks like a code is one, wherever it stands: better a word too many in `others` than a code missed.

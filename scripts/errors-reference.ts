@@ -1,5 +1,6 @@
 import { type Area, areas } from '../src/findings/catalogue.ts'
 import type { Entry } from '../src/findings/entry.ts'
+import { anchor } from './anchor.ts'
 
 /** docs/reference/errors.md, from the catalogue: every code there is, in the order in which a person meets it. */
 export function errorsReference(): string {
@@ -23,12 +24,4 @@ function section({ title, entries }: Area): string {
 
 function paragraph(code: string, { summary, meaning, remedy }: Entry): string {
   return `### ${code}\n\n${meaning === undefined ? summary : `${summary} ${meaning}`}\n\n**Do:** ${remedy}\n`
-}
-
-/** As GitHub makes it. */
-function anchor(title: string): string {
-  return title
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-    .replaceAll(' ', '-')
 }

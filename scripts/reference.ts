@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clusterJsonSchema } from '../src/spec/json-schema.ts'
 import { errorsReference } from './errors-reference.ts'
+import { troubleshooting } from './troubleshooting.ts'
 
 type Schema = ReturnType<typeof clusterJsonSchema>
 
@@ -82,17 +83,18 @@ function refText(name: string): string {
   return name.startsWith('__') ? 'anything' : `[${name}](#${name.toLowerCase()})`
 }
 
-/** Every document that is made from code, by its file in docs/reference. */
+/** Every document that is made from code, by its file in docs. */
 export const references: Readonly<Record<string, () => string>> = {
-  'cluster.md': clusterReference,
-  'errors.md': errorsReference,
+  'reference/cluster.md': clusterReference,
+  'reference/errors.md': errorsReference,
+  'troubleshooting.md': troubleshooting,
 }
 
 export async function committedReference(file: string): Promise<string> {
   return readFile(join(directory, file), 'utf8')
 }
 
-const directory = join(import.meta.dirname, '../docs/reference')
+const directory = join(import.meta.dirname, '../docs')
 
 if (import.meta.main) {
   for (const [file, text] of Object.entries(references)) await writeFile(join(directory, file), text())

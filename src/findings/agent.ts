@@ -57,6 +57,7 @@ export const agent: Entries = {
       'It was not unpacked, and nothing on the host was changed. The mirror has other bytes than the source that the lock was made from.',
     remedy:
       '`curl -fsSL URL | sha256sum`, from the mirror and from upstream. If upstream has the digest of the lock, mend the mirror. Otherwise ask why before you make a new lock.',
+    symptoms: ['step-failed'],
   },
   APPLY_ARCHIVE_REFUSED: {
     summary: 'An archive has a file in it that would come to lie outside of its directory.',
@@ -67,6 +68,7 @@ export const agent: Entries = {
     summary: 'A disk of the host is full.',
     meaning: 'What was done before is done, and what was being written is not there: files come as a whole.',
     remedy: '`df -h` on the host shows which disk; make room, then run the same command again: it goes on.',
+    symptoms: ['step-failed'],
   },
   APPLY_PATH_TAKEN: {
     summary: 'Where a file or a directory of the plan shall be, something else is.',
@@ -123,5 +125,6 @@ export const agent: Entries = {
       'It ends again and again, or could not be started at all. The message has its state and its last lines; often another program has its port.',
     remedy:
       'Those lines say what it wants; `journalctl -u SERVICE -e` on the host shows more, `ss -ltnp` who has which port. Then run the same command again.',
+    symptoms: ['step-failed'],
   },
 }

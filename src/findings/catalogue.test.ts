@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { areas } from './catalogue.ts'
+import { symptoms } from './symptoms.ts'
 
 const entries = areas.flatMap((area) => Object.entries(area.entries))
 
@@ -15,4 +16,8 @@ test.each(entries)('%s is explained in whole sentences', (code, { summary, meani
     expect(text.split('`').length % 2, 'backquotes come in pairs').toBe(1)
     expect(text, 'typographic apostrophes, as elsewhere').not.toContain("'")
   }
+})
+
+test.each(symptoms)('from %s a person gets to a code', (id) => {
+  expect(entries.filter(([, entry]) => entry.symptoms?.some((one) => one === id))).not.toEqual([])
 })

@@ -5,9 +5,12 @@ import { catalog } from './catalog.ts'
 import { claim } from './claim.ts'
 import { conformance } from './conformance.ts'
 import { contract } from './contract.ts'
+import { doctor } from './doctor.ts'
 import type { Entries } from './entry.ts'
 import { etcd } from './etcd.ts'
 import { general } from './general.ts'
+import { heal } from './heal.ts'
+import { health } from './health.ts'
 import { host } from './host.ts'
 import { identity } from './identity.ts'
 import { keys } from './keys.ts'
@@ -56,6 +59,9 @@ export const areas: readonly Area[] = [
   { title: 'Bringing hosts to their plan', entries: lifecycle },
   { title: 'Changes on trial', entries: trial },
   { title: 'Nodes and their pods', entries: node },
+  { title: 'What doctor finds', entries: doctor },
+  { title: 'What probes of hosts see', entries: health },
+  { title: 'What agents heal', entries: heal },
   { title: 'Addons', entries: addon },
   { title: 'Certificates', entries: pki },
   { title: 'Certificates that renew themselves', entries: renewal },

@@ -6,11 +6,13 @@ export const claim: Entries = {
     meaning: 'Two at once would undo each other’s work. Nothing was done.',
     remedy:
       'Wait until they are done. A minute after they are gone the claim is free by itself; `--force-unlock` takes it at once, and whatever they still send is refused.',
+    symptoms: ['two-at-once'],
   },
   CLAIM_LOST: {
     summary: 'The claim on the cluster went to somebody else meanwhile.',
     meaning: 'They took it by force, or this side was not heard of for a minute.',
     remedy: 'Ask them, look what is different now (`hyperkube plan`), then begin again.',
+    symptoms: ['two-at-once'],
   },
   AGENT_NO_SUCH_RUN: {
     summary: 'The agent of the host knows nothing of the run that was asked about.',

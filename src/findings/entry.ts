@@ -1,3 +1,5 @@
+import type { Symptom } from './symptoms.ts'
+
 /** What a code means, for somebody who has just been shown it. Commands are between backquotes. */
 export interface Entry {
   /** What is the case, in one sentence. */
@@ -6,6 +8,8 @@ export interface Entry {
   readonly meaning?: string
   /** What to do now. */
   readonly remedy: string
+  /** What a person sees who has not been shown the code: docs/troubleshooting.md goes from there to here. */
+  readonly symptoms?: readonly Symptom[]
 }
 
 /** By code. A code keeps its meaning from release to release; one that is no longer used is never used again. */

@@ -71,16 +71,19 @@ export const etcd: Entries = {
     meaning: 'Pods go on running as they are. No restart helps; only members that come back do.',
     remedy:
       'Bring hosts back until more than half of the members are well. Only if they are lost for good: `hyperkube etcd recover`.',
+    symptoms: ['etcd'],
   },
   ETCD_MEMBER_AWAY: {
     summary: 'A member of etcd is not well, or its host does not answer.',
     meaning: 'The others go on without it as long as more than half of all are well.',
     remedy: '`systemctl status etcd` and `journalctl -u etcd -n 50` on its host.',
+    symptoms: ['etcd'],
   },
   ETCD_MEMBER_UNREADY: {
     summary: 'A member of etcd runs, but cannot serve.',
     meaning: 'Mostly it does not hear enough of the others; a restart of it helps nobody.',
     remedy: 'Look at the members that it does not hear, and at the network between the hosts, port 2380.',
+    symptoms: ['etcd'],
   },
   ETCD_MEMBER_UNSTARTED: {
     summary: 'A member was announced to etcd, and has never started.',
@@ -93,22 +96,26 @@ export const etcd: Entries = {
     meaning: 'Its database has reached its quota. It stays so until the alarm is taken back.',
     remedy:
       'Find what fills it, mostly events or objects of one kind without end; then `etcdctl compact`, `etcdctl defrag` on each member, `etcdctl alarm disarm`.',
+    symptoms: ['etcd'],
   },
   ETCD_ALARM_CORRUPT: {
     summary: 'A member of etcd knows something else than the others.',
     meaning: 'Its data is damaged. What the others know is not, and they go on.',
     remedy:
       'Take the member out and let it join anew with an empty data directory. Look at its disk and memory first.',
+    symptoms: ['etcd'],
   },
   ETCD_SPACE: {
     summary: 'A member of etcd has used four fifths of the space that it may use.',
     meaning: 'When it is full, etcd takes no more writes.',
     remedy: 'Find what fills it: `kubectl get --raw /metrics | grep apiserver_storage_objects`.',
+    symptoms: ['etcd'],
   },
   ETCD_BEHIND: {
     summary: 'A member of etcd is far behind the others.',
     meaning: 'Its disk or its network is too slow. It takes no requests until it has caught up.',
     remedy: 'Look at its disk: `journalctl -u etcd | grep "slow fdatasync"` on its host.',
+    symptoms: ['etcd'],
   },
   ETCD_VERSIONS: {
     summary: 'Members of etcd are of several versions.',
@@ -163,5 +170,21 @@ export const etcd: Entries = {
     summary: 'No member of etcd answers, and no snapshot was found.',
     remedy:
       'Bring back any host that was a member, or find a snapshot: `hyperkube etcd snapshot restore FILE` takes one from wherever it is.',
+  },
+  ETCD_REJOIN_WELL: {
+    summary: 'A host shall join etcd anew whose member is well.',
+    meaning: 'A member that is well is not thrown away: etcd would have one less for nothing.',
+    remedy:
+      '`hyperkube etcd status` says how each member is. To let a host leave for good: `hyperkube node remove HOST`.',
+  },
+  ETCD_REJOIN_NOBODY: {
+    summary: 'A host shall join etcd anew, and there are no others with a quorum that it could learn from.',
+    remedy:
+      '`hyperkube etcd recover` shows what is left on each host and in which snapshots, and comes back from what you choose.',
+  },
+  ETCD_REJOIN_AWAY: {
+    summary: 'A host shall join etcd anew, and does not answer.',
+    remedy:
+      'Bring it back first. One that is lost for good leaves with `hyperkube node remove HOST`; another machine takes its place with `hyperkube node replace`.',
   },
 }

@@ -23,6 +23,7 @@ export const host: Entries = {
     meaning:
       'The host has no default route, its interface has no IPv4 address, or the address leads every host to itself. A control plane that does not answer cannot say it, so that cluster.yml must.',
     remedy: 'Set `internalAddress` of the host; on the host `ip -br address` shows what there is.',
+    symptoms: ['no-way'],
   },
   HOST_ADDRESS_NOT_THERE: {
     summary: 'The internal address of a host is on none of its interfaces.',
@@ -48,11 +49,13 @@ export const host: Entries = {
     summary: 'Two hosts have the same machine id: one is a copy of the other.',
     meaning: 'Leases of DHCP, logs and anything else that tells machines apart would mix them up.',
     remedy: 'Type the command of the hint on the copy. It restarts; then the same command again.',
+    symptoms: ['refused'],
   },
   HOST_NAME_TWICE: {
     summary: 'Two hosts call themselves by the same name. A warning.',
     meaning: 'The cluster uses the names of cluster.yml; logs and other tools cannot tell the two apart.',
     remedy: 'Type the command of the hint on one of them.',
+    symptoms: ['refused'],
   },
   HOST_MEMORY_SMALL: {
     summary: 'The host has little memory for what it shall run.',
@@ -76,5 +79,6 @@ export const host: Entries = {
       'The component would not start. When it could not be seen who listens, it is a warning: it may be our own.',
     remedy:
       'The command of the hint shows who it is. Stop it; for the API server you can set `spec.api.port` instead.',
+    symptoms: ['refused'],
   },
 }

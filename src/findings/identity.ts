@@ -7,6 +7,7 @@ export const identity: Entries = {
       'It holds what cannot be made again: the authorities that every certificate of the cluster comes from. Do not make a new one for a cluster that runs.',
     remedy:
       'It lies beside cluster.yml, as `cluster.identity`: take it from git or a backup. For a new cluster `hyperkube init` makes it.',
+    symptoms: ['not-started'],
   },
   IDENTITY_NOT_WRITTEN: {
     summary: 'The sealed identity could not be written.',
@@ -66,6 +67,7 @@ export const identity: Entries = {
     meaning: 'Without it hyperkube cannot change, repair or rotate the cluster; what runs goes on running.',
     remedy:
       'Put the key where the message says, or name it with `--key FILE`. It is not in git: ask whoever made the cluster, or take it from a backup.',
+    symptoms: ['not-started'],
   },
   IDENTITY_KEY_NOT_WRITTEN: {
     summary: 'The key file, or its directory, could not be written.',

@@ -14,6 +14,7 @@ export const kube: Entries = {
       'It was tried again until the time was over. What was to be done may have been done, where the hint says so: the answer may have been lost.',
     remedy:
       'On a control plane: `systemctl status kube-apiserver etcd` and `journalctl -u kube-apiserver -n 50`. From elsewhere: can its port 6443 be reached.',
+    symptoms: ['certificates'],
   },
   KUBE_UNTRUSTED: {
     summary: 'What answers is not an API server of this cluster, or it does not take our certificate.',

@@ -36,6 +36,7 @@ export const lifecycle: Entries = {
       'A pod that does nothing was put on every node, and looked for from other nodes; so was the API by its service address. One of that did not work.',
     remedy:
       'The message says where. Of pods: `kubectl -n kube-system describe pod -l hyperkube.dev/trial`. Between nodes it is mostly a firewall that drops UDP of the network, or `flanneld` and `kube-proxy`, whose logs say why.',
+    symptoms: ['step-failed'],
   },
   RESET_CONTROL_PLANE: {
     summary: 'Only a part of the control plane was to be reset.',
@@ -48,6 +49,7 @@ export const lifecycle: Entries = {
     meaning:
       'The step before is done, and nothing after it was begun: the cluster is as safe as before, but not finished.',
     remedy: 'Mend what the message names, then run the same command again: it goes on from there.',
+    symptoms: ['step-failed'],
   },
   HOST_ARCH: {
     summary: 'The host’s processor is of a kind that hyperkube has no programs for.',

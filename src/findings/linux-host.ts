@@ -66,12 +66,14 @@ export const linuxHost: Entries = {
     meaning: 'Pods would find no name outside the cluster, and images may not be found either.',
     remedy:
       'Name servers in `spec.dns.forward`; or write `nameserver ADDRESS` to the file of the message, or to one of your own that `kubelet.config.resolvConf` of the host names.',
+    symptoms: ['no-service'],
   },
   HOST_RESOLVER_LOOP: {
     summary: 'The host’s resolver file names only the host itself. A warning.',
     meaning: 'In a pod that is the pod: CoreDNS would ask itself until it ends, and again.',
     remedy:
       '`resolvectl status` shows the true servers. Name them in `spec.dns.forward`; or write them to a file, and its path to `kubelet.config.resolvConf` in `components` of the host.',
+    symptoms: ['no-service'],
   },
   HOST_FIREWALL: {
     summary: 'A firewall manager is active on the host, and must let the other hosts in. A warning.',

@@ -7,6 +7,7 @@ export const lock: Entries = {
       'It is written by a program; one that is wrong anywhere is refused as a whole, because digests depend on it.',
     remedy:
       '`git checkout -- cluster.lock` brings the committed one back; or remove it and type `hyperkube lock`.',
+    symptoms: ['not-started'],
   },
   LOCK_NOT_WRITTEN: {
     summary: 'cluster.lock could not be written.',

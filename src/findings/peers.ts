@@ -7,6 +7,7 @@ export const peers: Entries = {
       'Before anything is changed, new hosts listen on the ports of their roles for a moment, and those who will need them connect. Where no answer comes, a firewall on one of the hosts, or one in between, drops the packets; in clouds it is mostly a security group.',
     remedy:
       'Type what the hint says on the host that it names. If that host lets the port in already, look at what lies between: `nc -zv ADDRESS PORT` from the other host shows whether it is open.',
+    symptoms: ['refused'],
   },
   PEER_OTHER_ANSWERS: {
     summary: 'At the address of a host somebody else answers.',

@@ -7,6 +7,7 @@ export const plan: Entries = {
       'Of the members of etcd more than half must be well, or it takes no writes; of the control planes more than half must agree on who may change the cluster. Of three one may be away, of one or two none. Nothing was done.',
     remedy:
       'Bring the hosts of the message back (`ping`, their consoles), one by one until more than half answer; then `hyperkube up`. Only if most members of etcd are lost for good: take them out of cluster.yml, then `hyperkube etcd recover`.',
+    symptoms: ['no-way'],
   },
   PLAN_FILE_MISSING: {
     summary: 'cluster.yml names a file that is not beside it.',

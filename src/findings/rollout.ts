@@ -7,6 +7,7 @@ export const rollout: Entries = {
       'Without more than half of its members etcd takes no writes: the API stops, and nothing in the cluster changes any more. Nothing was done.',
     remedy:
       'Bring the member in the message back first. If its host is lost for good, take it out; then try again.',
+    symptoms: ['no-way'],
   },
   ROLLOUT_CONTROL_PLANE_UNREACHABLE: {
     summary: 'A control plane, or a member of etcd, does not answer.',

@@ -5,6 +5,7 @@ export const spec: Entries = {
     summary: 'cluster.yml does not exist, or could not be read.',
     remedy:
       'Go to its directory, or name it with `-f FILE`. `ls -l FILE` shows who may read it. `hyperkube init` writes a first one.',
+    symptoms: ['not-started'],
   },
   SPEC_NOT_WRITTEN: {
     summary: '`hyperkube init` could not write cluster.yml.',

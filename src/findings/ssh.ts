@@ -7,6 +7,7 @@ export const ssh: Entries = {
       'Either the machine was installed anew, or another machine answers at its address. To the second one hyperkube would hand certificates.',
     remedy:
       'On the machine’s own console, not over ssh: `for f in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf $f; done`. Only if the new fingerprint of the message is among them, run the same command with `--forget-host-key HOST`.',
+    symptoms: ['no-way'],
   },
   SSH_HOST_KEY_NOT_READ: {
     summary: 'What a host shows as its ssh key is none.',
@@ -23,6 +24,7 @@ export const ssh: Entries = {
     meaning:
       'The message says which of these it was: the connection was refused, nothing came back, there is no route, the name is not known, what answers is not ssh, or it hung up before the login.',
     remedy: 'Type the command of the hint. `ssh -v USER@ADDRESS true` shows how far ssh itself gets.',
+    symptoms: ['no-way'],
   },
   SSH_KEX: {
     summary: 'A host speaks ssh, but only with algorithms that hyperkube’s own ssh does not have.',
@@ -61,6 +63,7 @@ export const ssh: Entries = {
       'The message lists the keys that were offered, by file and fingerprint, and what the host takes besides. Passwords are never asked for.',
     remedy:
       '`ssh-copy-id -i KEY USER@ADDRESS` puts a key there; which key is offered is said by `ssh.key`, and which user by `ssh.user`.',
+    symptoms: ['no-way'],
   },
   SSH_KEY_ENCRYPTED: {
     summary: 'The key for a host wants a passphrase, and the ssh agent does not hold it.',
@@ -87,12 +90,14 @@ export const ssh: Entries = {
     summary: 'The user of a host is not root, and cannot become root.',
     meaning: 'There is no sudo, or it does not let this user do everything. A cluster is made as root.',
     remedy: 'Type the command of the hint as root on the host, or set `ssh.user` to `root`.',
+    symptoms: ['no-way'],
   },
   SSH_SUDO_PASSWORD: {
     summary: 'sudo on a host asks for a password.',
     meaning:
       'Nobody is there to type it on every host. sudo asks also those who have no rights at all, so it may be that.',
     remedy: 'Type the command of the hint as root on the host, or set `ssh.user` to `root`.',
+    symptoms: ['no-way'],
   },
   SSH_OUTPUT_TOO_LONG: {
     summary: 'A program on a host wrote more than any answer can be, and was ended.',
