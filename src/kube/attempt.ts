@@ -55,13 +55,13 @@ async function exchange<T>(
   { beginning, whole }: Spans,
   read: (response: IncomingMessage) => Promise<T>,
 ): Promise<Outcome<T>> {
-  const { method, body, contentType = 'application/json' } = request
+  const { method, body, contentType = 'application/json', accept = 'application/json' } = request
   try {
     const response = await ask({
       url: server + target(request),
       method,
       headers: {
-        accept: 'application/json',
+        accept,
         'user-agent': 'hyperkube',
         ...(body === undefined ? {} : { 'content-type': contentType }),
       },

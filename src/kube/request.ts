@@ -17,6 +17,8 @@ export interface KubeRequest extends CallOptions {
   /** Sent as JSON. */
   readonly body?: unknown
   readonly contentType?: string
+  /** In which form the answer is wanted; JSON as it is kept when it is left out. */
+  readonly accept?: string
   /** Of this server alone, which need not be one of the client's. */
   readonly server?: string
   /** Once, whatever comes of it. */

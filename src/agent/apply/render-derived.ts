@@ -16,7 +16,7 @@ export function renderDerived(template: string, sourceText: string): string | un
 }
 
 /** From lines of NAME=VALUE. The last line counts only when it has an end. */
-function valuesIn(text: string): ReadonlyMap<string, string> {
+export function valuesIn(text: string): ReadonlyMap<string, string> {
   const lines = text.split('\n').slice(0, -1)
   return new Map(
     lines.flatMap((line) => {
@@ -41,7 +41,7 @@ function filtered(value: string, name: string, filter: string | undefined): stri
 }
 
 /** 10.244.3.1/24 lies in 10.244.3.0/24. */
-function networkOf(text: string): string | undefined {
+export function networkOf(text: string): string | undefined {
   const [, address = '', length = ''] = /^(\d+\.\d+\.\d+\.\d+)\/(\d+)$/.exec(text) ?? []
   const bytes = address.split('.').map(Number)
   const prefix = Number(length)

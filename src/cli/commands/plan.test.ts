@@ -34,7 +34,7 @@ test('says what would happen where, and then in which order', async () => {
     "production: Kubernetes 1.37.1 on 5 hosts
 
     cp1, cp2 and cp3 (control-plane)
-      + 12 programs, 6 images, 38 files, 1 derived file, 16 certificates, 22 directories, 5 users, 4 kernel modules, 8 kernel settings
+      + 12 programs, 6 images, 39 files, 1 derived file, 16 certificates, 22 directories, 5 users, 4 kernel modules, 8 kernel settings
       starts hyperkube-agent, etcd, kube-apiserver, kube-controller-manager, kube-scheduler, containerd, apiserver-proxy, kubelet, flanneld, kube-proxy
 
     w1 and w2 (worker)

@@ -1,10 +1,11 @@
-import { apiserverProxyConfig, proxyHealthPort } from '../apiserver-proxy-config.ts'
+import { apiserverProxyConfig, proxyHealthPort, proxyPort } from '../apiserver-proxy-config.ts'
 import { clientCertificate } from '../certificate.ts'
 import { component, type Planner } from '../component.ts'
 import { textFile } from '../files.ts'
 import { memoryFloor } from '../memory-floors.ts'
 import { isNode, type LinuxScene } from '../scene.ts'
 import { etc, ownProgram, state } from './paths.ts'
+import { local, remote } from './probes.ts'
 import { confined, systemdService, thrifty } from './unit.ts'
 
 const name = 'apiserver-proxy'
@@ -62,14 +63,17 @@ export const apiserverProxy: Planner<LinuxScene> = (scene) => {
       system,
     ),
     probes: [
-      {
+      local({
         name: 'healthz',
-        scope: 'local',
         check: { kind: 'http', url: `http://127.0.0.1:${proxyHealthPort}/healthz` },
-        every: 5000,
-        timeout: 2000,
-        failures: 3,
-      },
+      }),
+      // Whoever answers there is elsewhere.
+      remote({
+        name: 'api',
+        check: { kind: 'http', url: `https://127.0.0.1:${proxyPort}/readyz`, authority: files.authority },
+        every: 20_000,
+        failures: 2,
+      }),
     ],
   })
 }

@@ -13,6 +13,7 @@ import { kubeControllerManager } from './kube-controller-manager.ts'
 import { kubeProxy } from './kube-proxy.ts'
 import { kubeScheduler } from './kube-scheduler.ts'
 import { kubelet } from './kubelet.ts'
+import { withCertificates } from './probes.ts'
 
 /** Everything a Linux host may run, in the order in which it is set up. */
 export const linuxComponents: readonly Planner<LinuxScene>[] = [
@@ -29,4 +30,4 @@ export const linuxComponents: readonly Planner<LinuxScene>[] = [
   flanneld,
   kubeProxy,
   images,
-]
+].map(withCertificates)

@@ -8,10 +8,12 @@ import { memoryFloor } from '../memory-floors.ts'
 import { proxyVariables } from '../proxy-variables.ts'
 import { isNode, type LinuxScene } from '../scene.ts'
 import { cniConfiguration, containerdSocket, etc, programDirectory } from './paths.ts'
+import { local, remote } from './probes.ts'
 import { environment, systemdService } from './unit.ts'
 
 const name = 'containerd'
 const directory = `${etc}/containerd`
+const endpoint = `unix://${containerdSocket}`
 const root = { owner: 'root' }
 /** Where other networks than ours put their programs. */
 const foreignPlugins = '/opt/cni/bin'
@@ -22,7 +24,7 @@ export const containerd: Planner<LinuxScene> = (scene) => {
   const { cluster, system } = scene
   const program = download(scene, name, programDirectory, { kind: 'archive', strip: 1 })
   const runc = download(scene, 'runc', programDirectory, { kind: 'program', as: 'runc' })
-  const plugins = download(scene, 'cni-plugins', programDirectory, { kind: 'archive', strip: 0 })
+  const plugins = cniPlugins(scene)
   const crictl = download(scene, 'crictl', programDirectory, { kind: 'archive', strip: 0 })
   const places = {
     owner: 'root',
@@ -47,7 +49,7 @@ export const containerd: Planner<LinuxScene> = (scene) => {
     files: [
       textFile(`${directory}/config.toml`, config, root),
       ...containerdFiles(scene, places),
-      textFile('/etc/crictl.yaml', `runtime-endpoint: unix://${containerdSocket}\n`, {
+      textFile('/etc/crictl.yaml', `runtime-endpoint: ${endpoint}\n`, {
         ...root,
         mode: '0644',
         restart: false,
@@ -73,16 +75,17 @@ export const containerd: Planner<LinuxScene> = (scene) => {
       system,
     ),
     probes: [
-      {
-        name: 'cri',
-        scope: 'local',
-        check: { kind: 'cri', endpoint: `unix://${containerdSocket}` },
-        every: 10_000,
-        timeout: 10_000,
-        failures: 6,
-      },
+      local({ name: 'health', check: { kind: 'grpc', endpoint } }),
+      local({ name: 'cri', check: { kind: 'cri', endpoint }, every: 10_000, timeout: 10_000 }),
+      // It waits for a file that others write.
+      remote({ name: 'network', check: { kind: 'cri', endpoint, network: true } }),
     ],
   })
+}
+
+/** The programs that join a pod to its network. */
+export function cniPlugins(scene: LinuxScene): ReturnType<typeof download> {
+  return download(scene, 'cni-plugins', programDirectory, { kind: 'archive', strip: 0 })
 }
 
 /** What only Linux has: cgroups, SELinux, and a program that makes containers. */

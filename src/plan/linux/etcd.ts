@@ -1,4 +1,5 @@
 import type { PlannedFile } from '../../contract/component-plan.ts'
+import { etcdBorn, etcdLog } from '../../contract/etcd-restore.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { flags, mergeArgs } from '../args.ts'
 import { download } from '../artifact.ts'
@@ -11,7 +12,8 @@ import { isEtcdMember, type LinuxScene } from '../scene.ts'
 import type { Member } from '../topology.ts'
 import { ciphers } from '../tls.ts'
 import { etc, programDirectory } from './paths.ts'
-import { confined, systemdService } from './unit.ts'
+import { diskSpace, local, remote } from './probes.ts'
+import { confined, renderUnit, systemdService } from './unit.ts'
 
 const name = 'etcd'
 const directory = `${etc}/etcd`
@@ -64,6 +66,7 @@ export const etcd: Planner<LinuxScene> = (scene) => {
     files: [
       textFile(`${directory}/ca.crt`, identity.authorities.etcd, { owner: name, mode: '0644' }),
       birthFile(birth('new', scene.topology.etcd, identity.id)),
+      textFile(guardPath, guard, { owner: 'root', mode: '0644', restart: false }),
     ],
     certificates: [
       // Each member is a client of the others too.
@@ -90,26 +93,37 @@ export const etcd: Planner<LinuxScene> = (scene) => {
       system,
     ),
     probes: [
-      {
-        name: 'livez',
-        scope: 'local',
-        check: { kind: 'http', url: `${metrics}/livez` },
-        every: 5000,
-        timeout: 5000,
-        failures: 6,
-      },
-      {
-        // It fails without a quorum, for which no restart is a remedy.
-        name: 'readyz',
-        scope: 'remote',
-        check: { kind: 'http', url: `${metrics}/readyz` },
-        every: 5000,
-        timeout: 5000,
-        failures: 3,
-      },
+      // To start a member anew that is only slow costs the others an election.
+      local({ name: 'livez', check: { kind: 'http', url: `${metrics}/livez` }, failures: 6 }),
+      // It fails without a quorum, for which no restart is a remedy, and takes seven seconds to say so.
+      remote({ name: 'readyz', check: { kind: 'http', url: `${metrics}/readyz` } }),
+      // Beside its data, and never among them.
+      remote({
+        name: 'disk-latency',
+        check: { kind: 'disk-latency', directory: data, within: 1000 },
+        every: 30_000,
+      }),
+      diskSpace(data),
     ],
   })
 }
+
+const guardPath = '/etc/systemd/system/etcd.service.d/born.conf'
+
+/**
+ * A member that has lost its data would start as one that is just born, and take part in votes as if it had never promised
+ * anything. So it starts only where none was born yet, or where its data is. A file of its own: the unit stays as it was,
+ * and nobody restarts for it.
+ */
+const guard = renderUnit([
+  [
+    'Unit',
+    [
+      ['ConditionPathExists', `|!${etcdBorn}`],
+      ['ConditionDirectoryNotEmpty', `|${etcdLog}`],
+    ],
+  ],
+])
 
 const birthPath = `${directory}/birth.env`
 

@@ -1,3 +1,4 @@
+import type { Probe } from '../../contract/probe.ts'
 import { proxyPort } from '../apiserver-proxy-config.ts'
 import { flags, mergeArgs } from '../args.ts'
 import { download } from '../artifact.ts'
@@ -8,7 +9,16 @@ import { memoryFloor } from '../memory-floors.ts'
 import { flannelNetwork } from '../flannel-network.ts'
 import { nodeOf } from '../node.ts'
 import type { LinuxScene } from '../scene.ts'
-import { cniConfiguration, etc, flannelSubnet, kubeconfigFile, programDirectory } from './paths.ts'
+import { cniPlugins } from './containerd.ts'
+import {
+  cniConfiguration,
+  etc,
+  flannelSubnet,
+  kubeconfigFile,
+  kubeconfigPath,
+  programDirectory,
+} from './paths.ts'
+import { local, remote } from './probes.ts'
 import { hasNftables } from './packet-filter.ts'
 import { environment, systemdService } from './unit.ts'
 
@@ -16,6 +26,7 @@ const name = 'flanneld'
 const user = 'hyperkube:flannel'
 const directory = `${etc}/flanneld`
 const healthPort = 10_246
+const configuration = `${cniConfiguration}/10-flannel.conflist`
 
 export const flanneld: Planner<LinuxScene> = (scene) => {
   const node = nodeOf(scene)
@@ -56,7 +67,7 @@ export const flanneld: Planner<LinuxScene> = (scene) => {
     ],
     derivedFiles: [
       {
-        path: `${cniConfiguration}/10-flannel.conflist`,
+        path: configuration,
         owner: 'root',
         mode: '0600',
         from: flannelSubnet,
@@ -84,28 +95,38 @@ export const flanneld: Planner<LinuxScene> = (scene) => {
       system,
     ),
     probes: [
-      {
-        name: 'healthz',
-        scope: 'local',
-        check: { kind: 'http', url: `http://127.0.0.1:${healthPort}/healthz` },
-        every: 5000,
-        timeout: 5000,
-        failures: 6,
-      },
-      ...(backend === 'vxlan'
-        ? [
-            {
-              name: 'interface',
-              scope: 'local' as const,
-              check: { kind: 'interface' as const, name: `flannel.${vni}` },
-              every: 5000,
-              timeout: 5000,
-              failures: 3,
-            },
-          ]
-        : []),
+      local({ name: 'healthz', check: { kind: 'http', url: `http://127.0.0.1:${healthPort}/healthz` } }),
+      ...(backend === 'vxlan' ? overlayProbes(`flannel.${vni}`, node.name) : []),
+      // What keeps a pod out is a file, a program, or that all addresses are taken: flannel started anew mends none of it.
+      remote({
+        name: 'sandbox',
+        check: { kind: 'sandbox', configuration, plugins: cniPlugins(scene).directory },
+        every: 120_000,
+        timeout: 30_000,
+        failures: 2,
+      }),
     ],
   })
+}
+
+/** What flannel has made is the kernel's, and stays or goes without it. */
+function overlayProbes(link: string, node: string): readonly Probe[] {
+  return [
+    local({ name: 'interface', check: { kind: 'interface', name: link } }),
+    local({
+      name: 'overlay',
+      check: {
+        kind: 'overlay',
+        interface: link,
+        subnetFile: flannelSubnet,
+        node,
+        kubeconfig: kubeconfigPath(name),
+      },
+      every: 15_000,
+      timeout: 15_000,
+      failures: 2,
+    }),
+  ]
 }
 
 /** Docker forbids all forwarding by iptables; only a rule of iptables allows it again. */

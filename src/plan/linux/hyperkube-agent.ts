@@ -1,9 +1,11 @@
 import { agentDirectory, authorityFiles } from '../../contract/authority-files.ts'
+import type { Probe } from '../../contract/probe.ts'
 import type { Service } from '../../contract/service.ts'
 import { component, type Planner } from '../component.ts'
 import { secretFile, textFile } from '../files.ts'
-import { isControlPlane, type LinuxScene } from '../scene.ts'
-import { ownProgram, programDirectory, state } from './paths.ts'
+import { isControlPlane, isNode, type LinuxScene } from '../scene.ts'
+import { etc, ownProgram, programDirectory, state } from './paths.ts'
+import { diskSpace, remote } from './probes.ts'
 import { renderUnit, thrifty } from './unit.ts'
 
 const name = 'hyperkube-agent'
@@ -42,8 +44,28 @@ export const hyperkubeAgent: Planner<LinuxScene> = (scene) => {
         ])
       : [],
     service: agentService(),
-    probes: [],
+    probes: [diskSpace(`${state}/agent`), ...clockProbes(scene)],
   })
+}
+
+/** Nodes reach API servers anyway, which say in every answer what time it is. */
+function clockProbes(scene: LinuxScene): readonly Probe[] {
+  const { topology, address, cluster } = scene
+  const others = topology.controlPlanes.filter((server) => server.address !== address)
+  if (!isNode(scene) || others.length === 0) return []
+  return [
+    remote({
+      name: 'clock',
+      check: {
+        kind: 'clock',
+        servers: others.map((server) => `https://${server.address}:${cluster.spec.api.port}/livez`),
+        authority: `${etc}/kubelet/ca.crt`,
+        within: 2000,
+      },
+      every: 300_000,
+      failures: 2,
+    }),
+  ]
 }
 
 /** The same on every host: it is there before anything is known of the host. */

@@ -10,6 +10,7 @@ import { isControlPlane, isEtcdMember, type LinuxScene } from '../scene.ts'
 import { ciphers } from '../tls.ts'
 import { admissionConfiguration, auditPolicy, authenticationConfiguration } from './api-policies.ts'
 import { etc, logs, programDirectory } from './paths.ts'
+import { local, remote } from './probes.ts'
 import { confined, systemdService } from './unit.ts'
 
 const name = 'kube-apiserver'
@@ -28,6 +29,7 @@ export const kubeApiserver: Planner<LinuxScene> = (scene) => {
   const program = download(scene, name, programDirectory, { kind: 'program', as: name })
   const own = { owner: name }
   const authority = { owner: name, mode: '0644' }
+  const itself = `https://127.0.0.1:${api.port}`
   return component({
     name,
     stage: 'api',
@@ -83,31 +85,18 @@ export const kubeApiserver: Planner<LinuxScene> = (scene) => {
       system,
     ),
     probes: [
-      {
+      local({
         name: 'livez',
-        scope: 'local',
         // Without etcd it can do nothing, and a restart brings none back.
-        check: {
-          kind: 'http',
-          url: `https://127.0.0.1:${api.port}/livez?exclude=etcd`,
-          authority: `${directory}/ca.crt`,
-        },
-        every: 5000,
+        check: { kind: 'http', url: `${itself}/livez?exclude=etcd`, authority: `${directory}/ca.crt` },
+        // Under load it may be slow, and would be slower still after a restart.
         timeout: 10_000,
         failures: 6,
-      },
-      {
+      }),
+      remote({
         name: 'readyz',
-        scope: 'remote',
-        check: {
-          kind: 'http',
-          url: `https://127.0.0.1:${api.port}/readyz`,
-          authority: `${directory}/ca.crt`,
-        },
-        every: 5000,
-        timeout: 10_000,
-        failures: 3,
-      },
+        check: { kind: 'http', url: `${itself}/readyz`, authority: `${directory}/ca.crt` },
+      }),
     ],
   })
 }

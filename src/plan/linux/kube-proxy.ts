@@ -1,3 +1,4 @@
+import type { Probe } from '../../contract/probe.ts'
 import { proxyPort } from '../apiserver-proxy-config.ts'
 import { flags, mergeArgs } from '../args.ts'
 import { download } from '../artifact.ts'
@@ -8,8 +9,9 @@ import { memoryFloor } from '../memory-floors.ts'
 import { type JsonObject, mergeConfig } from '../merge.ts'
 import { nodeOf } from '../node.ts'
 import type { LinuxScene } from '../scene.ts'
-import { etc, kubeconfigFile, programDirectory } from './paths.ts'
+import { etc, kubeconfigFile, kubeconfigPath, programDirectory } from './paths.ts'
 import { bestProxyMode } from './packet-filter.ts'
+import { local } from './probes.ts'
 import { systemdService } from './unit.ts'
 
 const name = 'kube-proxy'
@@ -58,16 +60,24 @@ export const kubeProxy: Planner<LinuxScene> = (scene) => {
       system,
     ),
     probes: [
-      {
-        name: 'livez',
-        scope: 'local',
-        check: { kind: 'http', url: 'http://127.0.0.1:10256/livez' },
-        every: 5000,
-        timeout: 5000,
-        failures: 6,
-      },
+      local({ name: 'livez', check: { kind: 'http', url: 'http://127.0.0.1:10256/livez' } }),
+      ...ruleProbes(configuration(scene)['mode']),
     ],
   })
+}
+
+/** Started anew it writes all rules anew; by itself, what others took away only after an hour. */
+function ruleProbes(mode: unknown): readonly Probe[] {
+  if (mode !== 'nftables' && mode !== 'iptables') return []
+  return [
+    local({
+      name: 'service-rules',
+      check: { kind: 'service-rules', mode, kubeconfig: kubeconfigPath(name) },
+      every: 15_000,
+      timeout: 15_000,
+      failures: 2,
+    }),
+  ]
 }
 
 function configuration({ cluster, host, system }: LinuxScene): JsonObject {

@@ -7,6 +7,7 @@ import { memoryFloor } from '../memory-floors.ts'
 import { isControlPlane, type LinuxScene } from '../scene.ts'
 import { ciphers } from '../tls.ts'
 import { etc, kubeconfigFile, programDirectory } from './paths.ts'
+import { local } from './probes.ts'
 import { confined, systemdService } from './unit.ts'
 
 const name = 'kube-scheduler'
@@ -70,14 +71,10 @@ export const kubeScheduler: Planner<LinuxScene> = (scene) => {
       system,
     ),
     probes: [
-      {
+      local({
         name: 'healthz',
-        scope: 'local',
         check: { kind: 'http', url: 'https://127.0.0.1:10259/healthz', authority: `${directory}/ca.crt` },
-        every: 5000,
-        timeout: 5000,
-        failures: 6,
-      },
+      }),
     ],
   })
 }

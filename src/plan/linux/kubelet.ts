@@ -10,11 +10,13 @@ import type { JsonObject } from '../merge.ts'
 import { alternativeNames } from '../names.ts'
 import { nodeOf } from '../node.ts'
 import { isNode, type LinuxScene } from '../scene.ts'
-import { containerdSocket, etc, kubeconfigFile, programDirectory } from './paths.ts'
+import { containerdSocket, etc, kubeconfigFile, kubeconfigPath, programDirectory } from './paths.ts'
+import { diskSpace, local, remote } from './probes.ts'
 import { systemdService } from './unit.ts'
 
 const name = 'kubelet'
 const directory = `${etc}/kubelet`
+const data = '/var/lib/kubelet'
 const root = { owner: 'root' }
 const files = {
   config: `${directory}/config.yaml`,
@@ -38,7 +40,7 @@ export const kubelet: Planner<LinuxScene> = (scene) => {
     needs: ['containerd', 'apiserver-proxy'],
     directories: [
       { path: directory, owner: 'root', mode: '0700' },
-      { path: '/var/lib/kubelet', owner: 'root', mode: '0750' },
+      { path: data, owner: 'root', mode: '0750' },
     ],
     artifacts: [program],
     files: [
@@ -71,14 +73,23 @@ export const kubelet: Planner<LinuxScene> = (scene) => {
       system,
     ),
     probes: [
-      {
-        name: 'healthz',
-        scope: 'local',
-        check: { kind: 'http', url: 'http://127.0.0.1:10248/healthz' },
-        every: 5000,
-        timeout: 5000,
-        failures: 6,
-      },
+      local({ name: 'healthz', check: { kind: 'http', url: 'http://127.0.0.1:10248/healthz' } }),
+      remote({
+        name: 'node-lease',
+        // It is renewed every ten seconds, and after forty the node counts as gone.
+        check: { kind: 'node-lease', node: node.name, kubeconfig: files.kubeconfig, within: 60_000 },
+        every: 30_000,
+        failures: 2,
+      }),
+      remote({
+        name: 'neighbours',
+        // A kubelet may not see other nodes; kube-proxy may.
+        check: { kind: 'neighbours', node: node.name, kubeconfig: kubeconfigPath('kube-proxy'), count: 3 },
+        // Kubelets write a line about everybody who only knocks.
+        every: 60_000,
+        failures: 2,
+      }),
+      diskSpace(data),
     ],
   })
 }

@@ -21,6 +21,11 @@ export function programDirectory(name: string, version: string): string {
   return `/opt/hyperkube/${name}-${version}`
 }
 
+/** By which a component speaks to the API. */
+export function kubeconfigPath(component: string): string {
+  return `${etc}/${component}/kubeconfig`
+}
+
 /** How a component that runs here becomes known to the API. Its files are named, so a renewal changes no byte of it. */
 export function kubeconfigFile(
   { cluster, yaml }: Scene,
@@ -35,5 +40,5 @@ export function kubeconfigFile(
     certificate: `${directory}/client.crt`,
     privateKey: `${directory}/client.key`,
   }
-  return textFile(`${directory}/kubeconfig`, yaml(kubeconfig(access, files)), { owner })
+  return textFile(kubeconfigPath(component), yaml(kubeconfig(access, files)), { owner })
 }

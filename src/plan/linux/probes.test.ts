@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { ComponentPlan } from '../../contract/component-plan.ts'
+import type { Probe } from '../../contract/probe.ts'
+import { clusterOf, planInput } from '../fixtures.ts'
+import { planCluster } from '../plan.ts'
+
+function components(example: string, host: string): readonly ComponentPlan[] {
+  const text = readFileSync(join(import.meta.dirname, '../../../examples', `${example}.yml`), 'utf8')
+  const { plans } = planCluster(planInput(clusterOf(text)))
+  return plans.find((plan) => plan.host === host)?.components ?? []
+}
+
+const hosts = [
+  ['single', 'one'],
+  ['high-availability', 'cp1'],
+  ['high-availability', 'w1'],
+  ['dedicated-etcd', 'etcd1'],
+] as const
+
+test.each(hosts)('each component of %s/%s that runs is asked about, by names of its own', (example, host) => {
+  const all = components(example, host)
+  for (const { name, probes } of all) {
+    expect(new Set(probes.map((probe) => probe.name)).size, name).toBe(probes.length)
+  }
+  // systemd itself asks the agent for signs of life.
+  const running = all.filter(({ name, service }) => service !== undefined && name !== 'hyperkube-agent')
+  expect(running.filter((one) => localOf(one).length === 0)).toEqual([])
+})
+
+/** To start these anew while they are only slow would make all else slower. */
+const patient = new Set(['etcd', 'kube-apiserver'])
+
+test.each(hosts)('what is stopped on %s/%s is found in half a minute', (example, host) => {
+  const late = components(example, host).filter((one) => {
+    const times = localOf(one).map(({ every, timeout, failures }) => failures * Math.max(every, timeout))
+    return times.length > 0 && Math.min(...times) > (patient.has(one.name) ? 60_000 : 30_000)
+  })
+  expect(late).toEqual([])
+})
+
+function localOf({ probes }: ComponentPlan): readonly Probe[] {
+  return probes.filter(({ scope }) => scope === 'local')
+}
+
+test.each(hosts)('each certificate of %s/%s is looked at', (example, host) => {
+  for (const { name, certificates, probes } of components(example, host)) {
+    const files = probes.flatMap(({ check }) => (check.kind === 'certificate' ? [check.file] : []))
+    expect(files, name).toEqual(certificates.map(({ certificateFile }) => certificateFile))
+  }
+})
+
+test('only what a restart can mend is asked locally', () => {
+  const all = hosts.flatMap(([example, host]) => components(example, host)).flatMap(({ probes }) => probes)
+  const kinds = new Set(all.filter(({ scope }) => scope === 'local').map(({ check }) => check.kind))
+  expect(kinds).toEqual(new Set(['http', 'grpc', 'cri', 'interface', 'overlay', 'service-rules']))
+  // Neither quorum nor readiness nor the network that others make.
+  const local = all.filter(({ scope }) => scope === 'local').map(({ name }) => name)
+  expect(local).not.toContain('readyz')
+  expect(local).not.toContain('network')
+})
+
+test('a clock is compared with those of other hosts alone', () => {
+  const clocks = (example: string, host: string): readonly string[] =>
+    components(example, host)
+      .flatMap(({ probes }) => probes)
+      .flatMap(({ check }) => (check.kind === 'clock' ? check.servers : []))
+  expect(clocks('single', 'one')).toEqual([])
+  expect(clocks('high-availability', 'w1').length).toBe(3)
+  expect(clocks('high-availability', 'cp1').length).toBe(2)
+})
