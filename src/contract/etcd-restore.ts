@@ -2,6 +2,13 @@ import { z } from 'zod'
 
 /** Where a member of etcd has its data. Whoever restores it and the plans that start etcd must agree. */
 export const etcdData = '/var/lib/etcd/data'
+/** A member that has ever been one has files in it: where there are none, etcd takes itself for one that is just born. */
+export const etcdLog = `${etcdData}/member/wal`
+/**
+ * Says that a member lives on this host. It lies apart from the data, which may go with a disk: without data nobody could
+ * tell whether a member is born here, or has lost all that it knew.
+ */
+export const etcdBorn = '/var/lib/hyperkube/etcd-born'
 export const etcdUnit = 'etcd.service'
 /** Who owns it. */
 export const etcdUser = 'etcd'

@@ -48,6 +48,16 @@ export function withUnseen(ledger: Ledger, components: ReadonlySet<string>, name
   return { ...ledger, things }
 }
 
+/** A service that runs has seen a thing as it is again now. */
+export function withSeen(ledger: Ledger, service: string, name: string): Ledger {
+  const things = ledger.things.map((thing) =>
+    thing.target === 'service' && thing.name === service
+      ? { ...thing, unseen: thing.unseen.filter((one) => one !== name) }
+      : thing,
+  )
+  return { ...ledger, things }
+}
+
 /** A service runs, and has seen all there is. */
 export function withStarted(ledger: Ledger, name: string): Ledger {
   const things = ledger.things.map((thing) =>

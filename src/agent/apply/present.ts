@@ -12,6 +12,8 @@ export interface Found {
   readonly thing: LedgerThing
   readonly state: State
   readonly service?: NonNullable<PresentItem['service']>
+  /** What the supervisor says of a service. */
+  readonly unit?: UnitState
 }
 
 /** Looks at everything that was ever put on the host. */
@@ -26,7 +28,7 @@ export async function inspectAll(scene: Scene): Promise<readonly Found[]> {
     const state = await targets[thing.target].inspect(thing, { ...scene, images })
     const unit = thing.target === 'service' ? unitOf.get(thing.name) : undefined
     const service =
-      thing.target === 'service' && unit !== undefined ? { service: serviceState(thing, unit) } : {}
+      thing.target === 'service' && unit !== undefined ? { service: serviceState(thing, unit), unit } : {}
     found.push({ thing, state, ...service })
   }
   return found

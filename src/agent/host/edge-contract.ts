@@ -86,6 +86,11 @@ export const edgeContract: readonly EdgeCheck[] = [
         await systemd.kill(unit)
         await becomes(edges, 'failed')
         await systemd.kill(unit)
+        await systemd.start(unit)
+        await becomes(edges, 'active')
+        await systemd.killMain(unit)
+        await becomes(edges, 'failed')
+        await systemd.killMain(unit)
         await systemd.disable(unit)
         equal((await systemd.show(unit)).enabled, false)
       } finally {

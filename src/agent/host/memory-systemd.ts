@@ -17,6 +17,10 @@ export interface MemorySystemd extends Systemd {
   readonly calls: string[]
   /** Units that end as soon as they are started. */
   readonly broken: Set<string>
+  /** Units that do not end when they are asked to. */
+  readonly stubborn: Set<string>
+  /** What units have written. */
+  readonly written: Map<string, readonly string[]>
   /** As if somebody had typed it. */
   crash(unit: string): void
 }
@@ -31,6 +35,9 @@ export function memorySystemd(
   const enabled = new Set<string>()
   const calls: string[] = []
   const broken = new Set<string>()
+  const stubborn = new Set<string>()
+  const written = new Map<string, readonly string[]>()
+  const restarting = new Set<string>()
   const known = (name: string): Unit => {
     const unit = units.get(name)
     if (unit?.text === undefined) throw new Error(`Unit ${name} not found.`)
@@ -60,6 +67,8 @@ export function memorySystemd(
     units,
     calls,
     broken,
+    stubborn,
+    written,
     crash(name) {
       known(name).state = 'failed'
     },
@@ -87,7 +96,8 @@ export function memorySystemd(
     },
     async restart(name) {
       calls.push(`restart ${name}`)
-      await begin(name)
+      if (stubborn.has(name) && known(name).state === 'active') restarting.add(name)
+      else await begin(name)
     },
     async stop(name) {
       calls.push(`stop ${name}`)
@@ -99,11 +109,17 @@ export function memorySystemd(
       const unit = units.get(name)
       if (unit?.state === 'active') unit.state = 'failed'
     },
+    async killMain(name) {
+      calls.push(`kill-main ${name}`)
+      const unit = units.get(name)
+      if (unit?.state === 'active') unit.state = 'failed'
+      if (restarting.delete(name)) await begin(name)
+    },
     async forget(name) {
       const unit = units.get(name)
       if (unit?.text === undefined) units.delete(name)
     },
-    lines: async (name) => [`${name}: the last line`],
+    lines: async (name, count) => (written.get(name) ?? [`${name}: the last line`]).slice(-count),
   }
 }
 

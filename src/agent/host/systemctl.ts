@@ -45,6 +45,10 @@ export function systemctl(command: Command): Systemd {
       // 1: it has ended meanwhile.
       await command(['systemctl', 'kill', '--signal=SIGKILL', unit], { codes: [0, 1] })
     },
+    async killMain(unit) {
+      // The older spelling of the option, which newer ones know as well. 1: it has ended meanwhile.
+      await command(['systemctl', 'kill', '--kill-who=main', '--signal=SIGKILL', unit], { codes: [0, 1] })
+    },
     async forget(unit) {
       // 1: there is no such unit in memory any more.
       await command(['systemctl', 'reset-failed', unit], { codes: [0, 1] })

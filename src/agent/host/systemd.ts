@@ -42,6 +42,8 @@ export interface Systemd {
   stop(unit: string): Promise<void>
   /** Ends all of its processes without a word. One that shall not come again is stopped before. */
   kill(unit: string): Promise<void>
+  /** The same of its main process alone: what it has started lives on as far as its unit lets it. */
+  killMain(unit: string): Promise<void>
   /** Forgets that a unit has failed, which would be all that is left of it. */
   forget(unit: string): Promise<void>
   /** The last lines that a unit has written. */

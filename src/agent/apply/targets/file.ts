@@ -47,7 +47,10 @@ function contentOf({ content, path }: PlannedFile, { secrets, component }: Work)
   })
 }
 
-/** A slice is a plain file to us and a unit to systemd. Also when nothing has changed: who was cut may have left it unread. */
+/**
+ * A slice is a plain file to us and a unit to systemd, and so is what goes over a unit, in a directory of its name. Also when
+ * nothing has changed: who was cut may have left it unread.
+ */
 async function noticeUnit({ systemd, layout }: LinuxHost, path: string): Promise<void> {
-  if (dirname(path) === layout.units) await systemd.reload()
+  if ([dirname(path), dirname(dirname(path))].includes(layout.units)) await systemd.reload()
 }

@@ -1,0 +1,85 @@
+import { dirname } from 'node:path'
+import type { NodePlan } from '../../../contract/node-plan.ts'
+import type { Op } from '../../../contract/op.ts'
+import { describe } from '../../../kit/errors.ts'
+import { printable } from '../../../kit/printable.ts'
+import { restartedFor, withSeen } from '../../apply/ledger.ts'
+import { perform, type PlanRun } from '../../apply/perform.ts'
+import { type Outcome, runOp } from '../../apply/run.ts'
+import { unitFile } from '../../apply/targets/service.ts'
+import type { LinuxHost } from '../../host/host.ts'
+import { lookAtDrift } from '../drift/look.ts'
+import { canDerive } from './rebuild.ts'
+import { wasThereBefore } from './process.ts'
+
+export interface PutBack {
+  readonly done: readonly string[]
+  readonly failed: readonly string[]
+}
+
+/**
+ * Makes things of a component as they were put there, and disturbs nothing that runs. One that cannot be keeps none of the
+ * others away.
+ */
+export async function putBack(run: PlanRun, component: string): Promise<PutBack> {
+  const { host, plan, signal } = run
+  const { putBack: found } = await lookAtDrift(host, plan)
+  const [done, failed]: [string[], string[]] = [[], []]
+  for (const op of found.get(component) ?? []) {
+    const what = `${op.target} ${op.name}: ${op.because.join(', ')}`
+    try {
+      if (!(await isPossible(host, plan, op))) {
+        failed.push(`${what}, and what it is made from is not there yet`)
+        continue
+      }
+      await runOp(run, op, async () => putOneBack(run, op))
+      done.push(printable(what))
+    } catch (error) {
+      signal.throwIfAborted()
+      failed.push(printable(`${what}; ${describe(error)}`))
+    }
+  }
+  return { done, failed }
+}
+
+async function isPossible(host: LinuxHost, plan: NodePlan, op: Op): Promise<boolean> {
+  return op.target !== 'derived-file' || canDerive(host, plan, op.name)
+}
+
+async function putOneBack(run: PlanRun, op: Op): Promise<Outcome> {
+  const { host } = run
+  const since = await spoiltSince(host, op)
+  const outcome = await perform(run, op)
+  await tellSeen(run, op, since)
+  if (op.target !== 'service') return outcome
+  const { enabled } = await host.systemd.show(op.name)
+  if (!enabled) await host.systemd.enable([op.name])
+  await host.systemd.reload()
+  return enabled ? outcome : 'done'
+}
+
+/** When it became another one, in nanoseconds; what is gone was there until its directory changed. */
+async function spoiltSince({ files, layout }: LinuxHost, { target, name }: Op): Promise<bigint | undefined> {
+  if (target === 'artifact') return undefined
+  const path = target === 'service' ? unitFile({ layout }, name) : name
+  const facts = (await files.stat(path)) ?? (await files.stat(dirname(path)))
+  return facts === undefined ? undefined : BigInt(facts.changed)
+}
+
+/**
+ * A process that was there before somebody spoilt a thing has read it as it is again now, and need not start for it. Of a
+ * program it has all that it needs in any case.
+ */
+async function tellSeen(
+  { host, plan, book, items }: PlanRun,
+  op: Op,
+  since: bigint | undefined,
+): Promise<void> {
+  const readers = restartedFor(book.ledger, items, op)
+  for (const { name, service } of plan.components) {
+    if (service?.supervisor !== 'systemd' || !readers.has(name)) continue
+    const { pid } = await host.systemd.show(service.name)
+    const knows = op.target === 'artifact' ? pid !== 0 : since && (await wasThereBefore(host, pid, since))
+    if (knows) await book.keep(withSeen(book.ledger, service.name, op.name))
+  }
+}

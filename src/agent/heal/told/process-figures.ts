@@ -1,0 +1,14 @@
+import { readdir } from 'node:fs/promises'
+import type { ProcessFigures } from './metrics.ts'
+
+/** Of this very process. */
+export async function processFigures(): Promise<ProcessFigures> {
+  const { user, system } = process.cpuUsage()
+  const open = await readdir('/proc/self/fd').catch(() => undefined)
+  return {
+    cpuSeconds: (user + system) / 1e6,
+    residentBytes: process.memoryUsage.rss(),
+    startedAt: Math.round(Date.now() / 1000 - process.uptime()),
+    openFiles: open?.length,
+  }
+}
