@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { etcdRestoreMemoryFormat } from './etcd-restore-memory.ts'
 import { eventFormat } from './event.ts'
 import { factsFormat } from './facts.ts'
+import { healMemoryFormat } from './heal-memory.ts'
 import { journalEntryFormat } from './journal.ts'
 import { artifactManifestFormat, ledgerFormat } from './ledger.ts'
 import { nodePlanFormat } from './node-plan.ts'
@@ -25,6 +26,7 @@ const goldens: readonly (readonly [file: string, format: Format<unknown>])[] = [
   ['events.v1.json', eventFormat],
   ['ledger.v1.json', ledgerFormat],
   ['etcd-restore-memory.v1.json', etcdRestoreMemoryFormat],
+  ['heal-memory.v1.json', healMemoryFormat],
   ['journal.v1.json', journalEntryFormat],
   ['artifact-manifest.v1.json', artifactManifestFormat],
   ['agent-requests.v1.json', requestFormat],

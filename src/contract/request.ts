@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { etcdRestore, etcdRestoreId } from './etcd-restore.ts'
 import { findingSchema } from './finding.ts'
 import { factsFormat } from './facts.ts'
+import { healPause, hostHealth, longestPause } from './health.ts'
 import { nodePlanFormat } from './node-plan.ts'
 import { op } from './op.ts'
 import { listening, listenWish, mostTargets, probeResult, probeTarget, token } from './peers.ts'
@@ -94,6 +95,8 @@ const ask = z.discriminatedUnion('type', [
     restore: etcdRestoreId,
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
   }),
+  /** Makes a host whose member of etcd is lost one that never had any, as a run. What is left of its data is moved aside. */
+  z.strictObject({ type: z.literal('clear-etcd'), claim, run: z.uuid() }),
   /** Every member has its data: from now on they may start. */
   z.strictObject({ type: z.literal('end-restore'), claim, id: z.uuid() }),
   /** From now on the host goes back to what it is now, unless that is kept. Again, it goes on with the same one. */
@@ -104,6 +107,14 @@ const ask = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('keep-trial'), claim, id: z.uuid() }),
   /** Takes everything of ours off the host, as a run that can be attached to. */
   z.strictObject({ type: z.literal('reset'), claim, run: z.uuid() }),
+  /** How it is, as far as the agent knows; with `fresh` every probe is asked now. Nothing is healed by that. */
+  z.strictObject({ type: z.literal('health'), fresh: z.boolean().optional() }),
+  /** Heals nothing for so many milliseconds, or again as ever with 0. A person is at work there, with or without a claim. */
+  z.strictObject({
+    type: z.literal('pause-healing'),
+    for: z.int().min(0).max(longestPause),
+    by: z.string().min(1),
+  }),
   /** What time it is there. */
   z.strictObject({ type: z.literal('clock') }),
   /** Opens ports for other hosts to look for, until the time is over, the connection ends, or `hush` is said. */
@@ -158,6 +169,8 @@ const answer = z.discriminatedUnion('type', [
     requests: z.record(z.string(), z.string()),
   }),
   z.strictObject({ type: z.literal('running'), run: z.uuid() }),
+  z.strictObject({ type: z.literal('health'), health: hostHealth }),
+  z.strictObject({ type: z.literal('healing'), paused: healPause.optional() }),
   /** Milliseconds since 1970. */
   z.strictObject({ type: z.literal('clock'), time: z.number() }),
   z.strictObject({ type: z.literal('listening'), ...listening.shape }),

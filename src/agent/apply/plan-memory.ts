@@ -6,6 +6,9 @@ import { readState, writeState } from './state-file.ts'
 /** The last plan that the host was taken through as a whole, and the one before it. They hold no secrets. */
 const files = { last: 'plan.json', before: 'plan-before.json' } as const
 
+/** Another one whenever the host was taken through another plan. */
+export const planFile = files.last
+
 /** From now on the host is as this plan says. */
 export async function rememberPlan(host: LinuxHost, plan: NodePlan): Promise<void> {
   const last = await read(host, files.last)

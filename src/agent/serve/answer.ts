@@ -8,6 +8,7 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import type { AgentRequest, AgentResponse, Claim, InstalledCertificate } from '../../contract/request.ts'
 import type { HostTrial, Trial } from '../../contract/trial.ts'
+import type { Healer } from '../heal/healer.ts'
 import type { Peers } from '../peers/peers.ts'
 import type { ClaimStore } from './claim-store.ts'
 import { failureOf, type Emit, type Farewell, type Runs } from './runs.ts'
@@ -38,6 +39,8 @@ export interface HostWork {
   /** Those of some components. */
   stopServices(ask: StopServices, emit: Emit, signal: AbortSignal): Promise<void>
   placeEtcd(request: PlaceEtcd, emit: Emit, signal: AbortSignal): Promise<void>
+  /** For its member to join etcd anew. */
+  clearEtcd(run: string, emit: Emit, signal: AbortSignal): Promise<void>
   /** A restore of etcd that is not over. */
   restoring(): Promise<EtcdRestore | undefined>
   endRestore(id: string): Promise<void>
@@ -57,6 +60,7 @@ export interface Desk {
   readonly runs: Runs
   readonly claims: ClaimStore
   readonly peers: Peers
+  readonly healer: Healer
   /** Of hyperkube. */
   readonly version: string
 }
@@ -81,7 +85,7 @@ export async function* answer(
 }
 
 async function respond(
-  { work, runs, claims, peers, version }: Desk,
+  { work, runs, claims, peers, healer, version }: Desk,
   ask: Exclude<Ask, { type: 'attach' }>,
   gone: AbortSignal,
 ): Promise<Answer> {
@@ -126,6 +130,10 @@ async function respond(
       await claims.require(ask.claim)
       await runs.start(ask.run, 'restore etcd', async (emit, stop) => work.placeEtcd(ask, emit, stop))
       return { type: 'running', run: ask.run }
+    case 'clear-etcd':
+      await claims.require(ask.claim)
+      await runs.start(ask.run, 'clear etcd', async (emit, stop) => work.clearEtcd(ask.run, emit, stop))
+      return { type: 'running', run: ask.run }
     case 'end-restore':
       await claims.require(ask.claim)
       await work.endRestore(ask.id)
@@ -139,6 +147,12 @@ async function respond(
     case 'keep-trial':
       await claims.require(ask.claim)
       return ofTrial(await work.keepTrial(ask.id))
+    case 'health':
+      return { type: 'health', health: await healer.health(ask.fresh ?? false, gone) }
+    case 'pause-healing': {
+      const paused = await healer.pause(ask.for, ask.by)
+      return { type: 'healing', ...(paused === undefined ? {} : { paused }) }
+    }
     case 'clock':
       return { type: 'clock', time: peers.now() }
     case 'listen':

@@ -8,6 +8,7 @@ import { installedCertificates } from '../apply/installed-certificates.ts'
 import { textsBefore } from '../apply/texts-before.ts'
 import { reset } from '../apply/reset/reset.ts'
 import { stopServices } from '../apply/reset/stop-services.ts'
+import { clearEtcd } from '../apply/etcd/clear-etcd.ts'
 import { endRestore, placeEtcd, restoring } from '../apply/etcd/place-etcd.ts'
 import { formerPlan } from '../apply/plan-memory.ts'
 import { collectFacts } from '../facts/collect.ts'
@@ -53,6 +54,7 @@ export function linuxWork(host: LinuxHost, source: FactSource): HostWork {
       stopServices({ host, name: hostname(), run: ask.run, emit, signal }, ask),
     placeEtcd: async ({ run, restore, sha256 }, emit, signal) =>
       placeEtcd({ host, name: hostname(), run, emit, signal }, { restore, sha256 }),
+    clearEtcd: async (run, emit, signal) => clearEtcd({ host, name: hostname(), run, emit, signal }),
     restoring: async () => restoring(host),
     endRestore: async (id) => endRestore(host, id),
     trial: async () => trials.now(),

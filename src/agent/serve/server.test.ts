@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { AgentRequest } from '../../contract/request.ts'
+import type { Healer } from '../heal/healer.ts'
 import { hostPeers } from '../peers/peers.ts'
 import type { HostWork } from './answer.ts'
 import { ClaimStore } from './claim-store.ts'
@@ -29,6 +30,7 @@ const work: HostWork = {
   apply: async () => undefined,
   stopServices: async () => undefined,
   placeEtcd: async () => undefined,
+  clearEtcd: async () => undefined,
   restoring: async () => undefined,
   endRestore: async () => undefined,
   trial: async () => undefined,
@@ -42,12 +44,27 @@ const work: HostWork = {
   },
 }
 
+/** Nobody has taken the host through a plan. */
+const healer: Healer = {
+  health: async (fresh) => ({
+    at: new Date(0).toISOString(),
+    ladder: 'usual',
+    ...(fresh ? { idle: 'every probe was asked' } : {}),
+    budget: { spent: 0, most: 10, within: 600_000 },
+    components: [],
+    probes: [],
+    actions: [],
+  }),
+  pause: async (milliseconds, by) =>
+    milliseconds === 0 ? undefined : { until: new Date(milliseconds).toISOString(), by },
+}
+
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'agent-'))
   runs = new Runs('cp1', new RunLog(join(directory, 'runs')), () => new Date(0))
   const claims = await ClaimStore.open(join(directory, 'claim.json'), () => 0)
   server = await serveAgent(
-    { work, runs, claims, peers: hostPeers(), version: '0.1.0' },
+    { work, runs, claims, peers: hostPeers(), healer, version: '0.1.0' },
     join(directory, 'run', 'agent.sock'),
   )
 })
@@ -199,5 +216,21 @@ test('only who has the claim begins a trial, or ends one', async () => {
     { answer: { type: 'trial', trial: { ...trial, state: 'on-trial' } } },
     { answer: { type: 'trial' } },
     { answer: { type: 'trial' } },
+  ])
+})
+
+test('says how the host is, and leaves it alone for a while, without a claim', async () => {
+  const answers = await ask(
+    { type: 'health' },
+    { type: 'health', fresh: true },
+    { type: 'pause-healing', for: 60_000, by: 'ana' },
+    { type: 'pause-healing', for: 0, by: 'ana' },
+  )
+  const health = { at: '1970-01-01T00:00:00.000Z', ladder: 'usual', components: [] }
+  expect(answers).toMatchObject([
+    { answer: { type: 'health', health } },
+    { answer: { type: 'health', health: { ...health, idle: 'every probe was asked' } } },
+    { answer: { type: 'healing', paused: { until: '1970-01-01T00:01:00.000Z', by: 'ana' } } },
+    { answer: { type: 'healing' } },
   ])
 })

@@ -11,7 +11,7 @@ const verbs: Readonly<Record<HealAction['action'], Told>> = {
   'capture-logs': { done: 'kept the log of', failed: 'could not keep the log of' },
   'give-up': { done: 'gave up on', failed: 'gave up on' },
   refuse: { done: 'leave alone', failed: 'leave alone' },
-  recovered: { done: 'well again:', failed: 'well again:' },
+  recovered: { done: 'saw well again', failed: 'saw well again' },
 }
 
 /** Reasons of events, for programs. */
