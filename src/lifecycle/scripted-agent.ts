@@ -98,6 +98,7 @@ function usualAnswer(ask: AgentRequest['ask'], { facts, ops = [] }: Scripted): A
     case 'apply':
     case 'stop-services':
     case 'place-etcd':
+    case 'clear-etcd':
     case 'reset':
       return { type: 'running', run: ask.run }
     case 'certificates':

@@ -4,6 +4,7 @@ import { list } from '../etcd/list.ts'
 import { prune } from '../etcd/prune.ts'
 import { save } from '../etcd/save.ts'
 import { recover } from '../etcd/recover/recover.ts'
+import { rejoin } from '../etcd/rejoin.ts'
 import { restore } from '../etcd/restore/restore.ts'
 import { type EtcdAction, etcdFlags, keepFlag } from '../etcd/scene.ts'
 import { status } from '../etcd/status.ts'
@@ -46,6 +47,10 @@ export const etcd: CommandDefinition = {
       'most members are lost for good: say what is left and what each would lose, ask, and come back from it',
     ],
     [
+      'hyperkube etcd rejoin cp2',
+      'its data is lost or damaged: let it learn everything from the other members',
+    ],
+    [
       'hyperkube etcd snapshot unpack FILE --key KEY --to shop',
       'take cluster.yml, its lock and its identity out of a snapshot',
     ],
@@ -53,9 +58,14 @@ export const etcd: CommandDefinition = {
   identity: true,
   configure(command) {
     command
-      .addArgument(new Argument('<what>', 'what it is about').choices(['status', 'snapshot', 'recover']))
       .addArgument(
-        new Argument('[action]', 'what to do with snapshots: save, list, verify, prune, restore, unpack'),
+        new Argument('<what>', 'what it is about').choices(['status', 'snapshot', 'recover', 'rejoin']),
+      )
+      .addArgument(
+        new Argument(
+          '[action]',
+          'what to do with snapshots: save, list, verify, prune, restore, unpack; or the host that rejoins',
+        ),
       )
       .addArgument(new Argument('[name]', 'of a snapshot, or a file'))
       .option(
@@ -64,9 +74,12 @@ export const etcd: CommandDefinition = {
       )
       .option('--from <place>', 'list, verify, prune, restore: look there alone')
       .option('--keep <number>', 'prune: how many stay (default: spec.etcd.backup.keep)', keepFlag)
-      .option('--dry-run', 'restore, recover: show what would be done and lost, and do nothing; exit code 3')
+      .option(
+        '--dry-run',
+        'restore, recover, rejoin: show what would be done and lost, and do nothing; exit code 3',
+      )
       .option('--no-verify', 'restore, recover: without the trial in an etcd for the moment')
-      .option('--force-unlock', 'restore, recover: take the claim from somebody who holds it')
+      .option('--force-unlock', 'restore, recover, rejoin: take the claim from somebody who holds it')
     addRunFlags(command)
   },
   async run(context, { args, options }) {
@@ -75,10 +88,10 @@ export const etcd: CommandDefinition = {
     if (what === 'snapshot' && verb === 'unpack') {
       return unpack(context, options, name, etcdFlags.parse(options).to)
     }
-    const act = actions.get(verb === undefined ? what : `${what} ${verb}`)
+    const act = what === 'rejoin' ? rejoin : actions.get(verb === undefined ? what : `${what} ${verb}`)
     if (act === undefined) {
       context.stderr.write(
-        `USAGE: do what? ${[...actions.keys(), 'snapshot unpack'].join(', ')}\n  → hyperkube etcd --help\n`,
+        `USAGE: do what? ${[...actions.keys(), 'rejoin', 'snapshot unpack'].join(', ')}\n  → hyperkube etcd --help\n`,
       )
       return exitCodes.usage
     }
@@ -91,7 +104,7 @@ export const etcd: CommandDefinition = {
       flags: etcdFlags.parse(options),
       cluster,
       identity: async () => openIdentity(context, options, cluster.metadata.name),
-      name,
+      name: what === 'rejoin' ? verb : name,
     })
   },
 }

@@ -1,22 +1,17 @@
 import { dirname, join } from 'node:path'
 import { deliveredFile } from '../../../contract/delivered.ts'
-import {
-  etcdData,
-  type EtcdRestore,
-  type EtcdRestoreId,
-  etcdUnit,
-  etcdUser,
-} from '../../../contract/etcd-restore.ts'
+import { etcdData, type EtcdRestore, type EtcdRestoreId, etcdUser } from '../../../contract/etcd-restore.ts'
 import type { Op } from '../../../contract/op.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import { unfinished } from '../../host/files.ts'
 import type { LinuxHost } from '../../host/host.ts'
-import { isDown } from '../../host/systemd.ts'
 import { accessOf } from '../access.ts'
 import { openJournal } from '../journal.ts'
 import type { ResetOptions } from '../reset/reset.ts'
 import { journalRun, type Outcome, runOp } from '../run.ts'
+import { refuseRunning } from './refuse-running.ts'
 import { forgetMemory, readMemory, type RestoreMemory, writeMemory } from './restore-memory.ts'
+import { setAside, tidyAside } from './set-aside.ts'
 
 export interface PlaceWish {
   readonly restore: EtcdRestoreId
@@ -24,8 +19,6 @@ export interface PlaceWish {
   readonly sha256: string
 }
 
-/** How many times what was there before a restore is kept. */
-const kept = 2
 const formerPrefix = 'before-restore-'
 const root = dirname(etcdData)
 /** Beside the data, so that it comes into its place by a name. */
@@ -74,14 +67,6 @@ async function place(host: LinuxHost, wish: PlaceWish, signal: AbortSignal): Pro
   await tidy(host, wish)
   await writeMemory(host, { ...memory, restore: { ...memory.restore, state: 'placed' } })
   return 'done'
-}
-
-async function refuseRunning({ systemd }: LinuxHost): Promise<void> {
-  if (isDown(await systemd.show(etcdUnit))) return
-  throw new HyperkubeError('ETCD_RESTORE_RUNNING', 'etcd runs, and its data cannot be replaced', {
-    component: 'etcd',
-    hint: 'whoever has started it: the same restore again stops it first',
-  })
 }
 
 /** From the first moment on the host knows of it: what was placed by one that never ended is nothing to keep. */
@@ -141,21 +126,13 @@ async function give(host: LinuxHost, directory: string): Promise<void> {
   }
 }
 
-/** Makes room for the new data. Nothing that etcd has written is thrown away. */
-async function clear({ files, clock }: LinuxHost, { discarded }: RestoreMemory): Promise<void> {
-  const former = await files.stat(etcdData)
-  if (former === undefined) return
-  if (former.inode === discarded) await files.removeTree(etcdData)
-  else await files.rename(etcdData, join(root, `${formerPrefix}${stamp(clock.now())}`))
+/** Makes room for the new data. What a restore before this one has brought is of no use to anybody. */
+async function clear(host: LinuxHost, { discarded }: RestoreMemory): Promise<void> {
+  if (await isAt(host, etcdData, discarded)) await host.files.removeTree(etcdData)
+  else await setAside(host, formerPrefix)
 }
 
-function stamp(time: Date): string {
-  return time.toISOString().replaceAll(':', '-')
-}
-
-async function tidy({ files, layout }: LinuxHost, { sha256 }: PlaceWish): Promise<void> {
-  const names = ((await files.list(root)) ?? []).map(({ name }) => name)
-  const former = names.filter((name) => name.startsWith(formerPrefix)).toSorted()
-  for (const name of former.slice(0, -kept)) await files.removeTree(join(root, name))
-  await files.remove(join(layout.delivered, deliveredFile(sha256)))
+async function tidy(host: LinuxHost, { sha256 }: PlaceWish): Promise<void> {
+  await tidyAside(host, formerPrefix)
+  await host.files.remove(join(host.layout.delivered, deliveredFile(sha256)))
 }
