@@ -24,10 +24,11 @@ const interruption = new AbortController()
 process.once('SIGINT', () => interruption.abort())
 
 const { stdin, stdout, stderr, platform, env } = process
-const screen = {
-  // A terminal that does not know its size says that it has none.
-  size: () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }),
-}
+// A terminal that does not know its size says that it has none.
+const screenOf = (stream: typeof stdout | typeof stderr) =>
+  stream.isTTY && env['TERM'] !== 'dumb'
+    ? { size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }) }
+    : undefined
 const terminal = stdin.isTTY && stderr.isTTY ? { input: stdin, output: stderr } : undefined
 
 runCommandLine(called, process.argv.slice(2), {
@@ -37,7 +38,8 @@ runCommandLine(called, process.argv.slice(2), {
   // It heeds NO_COLOR, and that a file wants none.
   paint: (colour, text) => styleText(colour, text, { stream: stdout }),
   paintProgress: (colour, text) => styleText(colour, text, { stream: stderr }),
-  screen: stderr.isTTY && env['TERM'] !== 'dumb' ? screen : undefined,
+  screen: screenOf(stderr),
+  resultScreen: screenOf(stdout),
   every(milliseconds, act) {
     const timer = setInterval(act, milliseconds).unref()
     return () => clearInterval(timer)

@@ -30,6 +30,8 @@ export interface Context extends Files {
   readonly paintProgress: Paint
   /** Where stderr is a terminal on which one can move; undefined elsewhere. */
   readonly screen: Screen | undefined
+  /** The same for stdout, where what is shown may be drawn anew. */
+  readonly resultScreen: Screen | undefined
   /** Does something again and again, until it is stopped. It keeps no process alive. */
   readonly every: (milliseconds: number, act: () => void) => () => void
   readonly runLogs: RunLogs

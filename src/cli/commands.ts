@@ -63,6 +63,30 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/status.ts')).status,
   },
   {
+    name: 'doctor',
+    aliases: [],
+    summary: 'say what is wrong, what it comes of, and what to type',
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  {
+    name: 'logs',
+    aliases: [],
+    summary: 'what components say, on all hosts, in one order',
+    load: async () => (await import('./commands/logs.ts')).logs,
+  },
+  {
+    name: 'support',
+    aliases: [],
+    summary: 'put all that helps to find a fault into one file, without secrets',
+    load: async () => (await import('./commands/support.ts')).support,
+  },
+  {
+    name: 'heal',
+    aliases: [],
+    summary: 'what agents mend by themselves: status, pause, resume',
+    load: async () => (await import('./commands/heal.ts')).heal,
+  },
+  {
     name: 'addon',
     aliases: ['addons'],
     summary: 'what is kept inside the cluster: list, diff, show, enable, disable',

@@ -58,6 +58,7 @@ export function inMemory(files: Readonly<Record<string, string>>, world: World =
     paint: (_colour, text) => text,
     paintProgress: (_colour, text) => text,
     screen: undefined,
+    resultScreen: undefined,
     every: () => () => undefined,
     runLogs: {
       open: () => ({ path: undefined, problem: undefined, heard: () => undefined, close: () => undefined }),

@@ -23,6 +23,10 @@ test('alone it says what it is, and how to begin', async () => {
       trial        end what up --trial has begun: keep, back
       upgrade      bring the cluster to another version of Kubernetes
       status       how every host and every part of the cluster is
+      doctor       say what is wrong, what it comes of, and what to type
+      logs         what components say, on all hosts, in one order
+      support      put all that helps to find a fault into one file, without secrets
+      heal         what agents mend by themselves: status, pause, resume
       addon        what is kept inside the cluster: list, diff, show, enable, disable
       node         hosts come and go: add, remove, replace, drain, uncordon
       etcd         the cluster’s memory: how it is; snapshots of it: save, list, verify, prune

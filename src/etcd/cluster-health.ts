@@ -33,7 +33,7 @@ function alarmFindings({ members, alarms }: Observation): Finding[] {
 }
 
 function memberFindings({ members, health, statuses }: Observation): Finding[] {
-  const newest = Math.max(...[...statuses.values()].map(({ raftIndex }) => raftIndex))
+  const newest = Math.max(0, ...[...statuses.values()].map(({ raftIndex }) => raftIndex))
   return members.flatMap((member): Finding[] => {
     const { live = false, ready = false, reason = 'was not asked' } = health.get(member.id) ?? {}
     const title = titleOf(member)

@@ -32,6 +32,7 @@ import { trialPods } from './verify/trial-pods.ts'
 /** The ways into a running cluster: what its own programs say of it, and its API. */
 export interface Surroundings extends Observer, Interior, Disposable {
   readonly api: KubeClient
+  readonly etcd: EtcdClient
 }
 
 export interface SurroundingsOptions {
@@ -88,6 +89,7 @@ export async function surroundings(
 
   return {
     api,
+    etcd,
     async inside(addons) {
       if (!(await someReady(api, servers))) return undefined
       const [nodes, versions, objects, trials, differences] = await Promise.all([

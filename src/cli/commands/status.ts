@@ -1,18 +1,23 @@
-import { HostKeys } from '../../lifecycle/host-keys.ts'
-import { placesIn } from '../../lifecycle/places.ts'
-import { hostServices, serviceNames } from '../../lifecycle/status/services.ts'
-import { isWell, statusOf } from '../../lifecycle/status/status.ts'
-import { trialOf } from '../../lifecycle/status/trial-of.ts'
-import { surroundings } from '../../lifecycle/surroundings.ts'
-import type { Remote } from '../../ssh/remote.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
-import { openWays } from '../hosts.ts'
+import { z } from 'zod'
+import type { Identity } from '../../identity/identity.ts'
+import { whyNotReady } from '../../lifecycle/inside/node-readiness.ts'
+import { bounded } from '../../lifecycle/look/bounded.ts'
+import { lookAround } from '../../lifecycle/look/look.ts'
+import { addonReadiness } from '../../lifecycle/status/addons.ts'
+import { type ClusterStatus, clusterStatus } from '../../lifecycle/status/cluster-status.ts'
+import { type HostStatus, hostStatuses, isWell } from '../../lifecycle/status/status.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+import { type CommandDefinition, type Context, exitCodes, type Invocation } from '../command.ts'
 import { limitHosts } from '../limit.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { openIdentity } from '../load-identity.ts'
+import { openSights } from '../look/open-sights.ts'
 import { findingsText, print } from '../print.ts'
+import { clusterLine, clusterLines } from '../status/cluster-text.ts'
 import { statusText } from '../status/text.ts'
-import { viewOf } from '../up/propose.ts'
+import { watch } from '../status/watch.ts'
+
+const flags = z.object({ watch: z.boolean().default(false) })
 
 export const status: CommandDefinition = {
   examples: [
@@ -21,54 +26,78 @@ export const status: CommandDefinition = {
       'how every host and every part of the cluster is; exit code 1 when something is not well',
     ],
     ['hyperkube status -o wide', 'with versions'],
+    ['hyperkube status --watch', 'again every five seconds, until Ctrl-C'],
     ['hyperkube status --limit w2 -o json', 'for programs, of one host'],
+    ['hyperkube doctor', 'what is wrong, what it comes of, and what to type'],
   ],
   identity: true,
   hosts: true,
-  configure: () => undefined,
+  configure(command) {
+    command.option('--watch', 'look again every five seconds')
+  },
   async run(context, { options }) {
     const { cluster, findings } = await loadCluster(context, options.file)
     context.stderr.write(findingsText(findings))
     if (cluster === undefined) return exitCodes.failure
     const identity = await openIdentity(context, options, cluster.metadata.name)
-    const names = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
-    const places = placesIn(cluster)
-    const ways = await openWays(context.operator, options.file, cluster, new HostKeys(identity))
-    const remotes = new Map(
-      cluster.spec.hosts.map((host) => [host.name, ways.connect(host, context.signal)] as const),
-    )
-    // Whoever needs one hears of it; that nobody does is no reason to end.
-    for (const remote of remotes.values()) remote.catch(() => undefined)
-    const remoteOf = async (host: string): Promise<Remote | undefined> => remotes.get(host)
-    try {
-      using observer = await surroundings(places, viewOf({ identity, cluster }, context, remoteOf))
-      const statuses = await statusOf({
-        places: places.filter(({ host }) => names.has(host)),
-        observer,
-        async services(place) {
-          const remote = await remoteOf(place.host)
-          return remote === undefined
-            ? { version: undefined, services: [] }
-            : hostServices(remote, serviceNames(place), context.signal)
-        },
-        async trial(place) {
-          const remote = await remoteOf(place.host)
-          return remote === undefined ? undefined : trialOf(remote, context.signal)
-        },
-      })
-      const document = {
-        apiVersion: 'hyperkube.dev/v1',
-        kind: 'Status',
-        cluster: cluster.metadata.name,
-        hosts: statuses,
-      }
-      print(context.stdout, options.output, document, () =>
-        statusText(statuses, { wide: options.output === 'wide', now: context.now() }, context.paint),
-      )
-      return statuses.every(isWell) ? exitCodes.ok : exitCodes.failure
-    } finally {
-      await Promise.allSettled([...remotes.values()].map(async (remote) => (await remote).close()))
-      ways.close()
+    const show = async (stdout: Context['stdout']): Promise<readonly HostStatus[]> => {
+      const seen = await look(context, options, cluster, identity)
+      showStatus({ ...context, stdout }, options, cluster, seen)
+      return seen.hosts
     }
+    if (flags.parse(options).watch) return watch(context, show)
+    return (await show(context.stdout)).every(isWell) ? exitCodes.ok : exitCodes.failure
   },
+}
+
+interface Seen {
+  readonly hosts: readonly HostStatus[]
+  readonly summary: ClusterStatus
+}
+
+/** Objects of addons are few, and an API that is well answers at once. */
+const addonTime = 10_000
+
+/** Each time by new ways: a host may have come or gone since. */
+async function look(
+  context: Context,
+  options: Invocation['options'],
+  cluster: Cluster,
+  identity: Identity,
+): Promise<Seen> {
+  const { now, signal } = context
+  const only = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
+  await using opened = await openSights(context, options.file, cluster, identity)
+  const { places, sights, api } = opened
+  const seen = await lookAround(places, sights, {
+    only,
+    now,
+    signal,
+    fresh: false,
+    deep: false,
+    certificates: true,
+  })
+  const away = seen.nodes?.filter((node) => whyNotReady(node) !== undefined).length
+  const addons =
+    away === undefined
+      ? undefined
+      : await bounded(addonTime, signal, async (until) => addonReadiness(api, away, { signal: until })).catch(
+          () => undefined,
+        )
+  signal.throwIfAborted()
+  return { hosts: hostStatuses(seen), summary: clusterStatus(seen, cluster.spec.kubernetes, addons) }
+}
+
+function showStatus(
+  { stdout, paint, now }: Context,
+  { output }: Invocation['options'],
+  { metadata: { name } }: Cluster,
+  { hosts, summary }: Seen,
+): void {
+  const document = { apiVersion: 'hyperkube.dev/v1', kind: 'Status', cluster: name, hosts, summary }
+  print(stdout, output, document, () => {
+    const table = statusText(hosts, { wide: output === 'wide', now: now() }, paint)
+    const below = clusterLines(summary)
+    return `${clusterLine(name, summary, paint)}\n${table}${below === '' ? '' : `\n${below}`}`
+  })
 }

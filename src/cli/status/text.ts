@@ -1,5 +1,6 @@
 import { printable } from '../../kit/printable.ts'
-import { type HostStatus, isWell, type Well } from '../../lifecycle/status/status.ts'
+import type { Well } from '../../lifecycle/look/look.ts'
+import { type HostStatus, isWell } from '../../lifecycle/status/status.ts'
 import type { Paint } from '../command.ts'
 import { trialLines } from '../trial/status-text.ts'
 import { type Cell, type Column, tableText } from '../table.ts'
@@ -53,7 +54,8 @@ function wellCell(part: Well | undefined, yes: string, no: string): Cell {
 
 function troublesOf(status: HostStatus): string[] {
   if (isWell(status)) return []
-  const { host, away, services, etcd, api, node } = status
+  const { host, away, services, etcd, api, node, silent, unwell = [] } = status
+  const stopped = new Set(services.flatMap(({ name, state }) => (state === 'active' ? [] : [name])))
   const parts: readonly (readonly [string, Well | undefined])[] = [
     ['etcd', etcd],
     ['API', api],
@@ -64,6 +66,16 @@ function troublesOf(status: HostStatus): string[] {
     ...services
       .filter(({ state }) => state !== 'active')
       .map(({ name, state }) => `${host}: ${name} is ${state}; on the host: journalctl -u ${name} -n 50`),
+    ...(silent === undefined ? [] : [`${host}: its agent does not answer: ${silent}`]),
+    ...unwell
+      .filter(({ component }) => !stopped.has(component))
+      .map(({ component, state, because }) => `${host}: ${component}: ${healthText(state, because)}`),
     ...parts.flatMap(([name, part]) => (part?.well === false ? [`${host}: ${name}: ${part.reason}`] : [])),
   ]
+}
+
+function healthText(state: string, because: string | undefined): string {
+  const words = { unwell: 'not well', healing: 'being healed', held: 'not well', 'given-up': 'given up' }
+  const word = Object.entries(words).find(([name]) => name === state)?.[1] ?? state
+  return because === undefined ? word : `${word}: ${because}`
 }

@@ -8,6 +8,8 @@ export interface ServiceStatus {
   readonly state: 'active' | 'starting' | 'stopped' | 'failed' | 'missing'
   /** How often it was restarted because it ended by itself. */
   readonly restarts: number
+  /** Whether it would start with the host, where that is known. */
+  readonly enabled?: boolean
 }
 
 export interface HostServices {
@@ -29,7 +31,7 @@ export function serviceNames({ etcd, api, node }: Place): string[] {
 /** Arguments: the names of services. Nothing is changed, and no agent is needed. */
 const look = `
 readlink /opt/hyperkube/current || echo
-systemctl show --property=Id,LoadState,ActiveState,NRestarts "$@"
+systemctl show --property=Id,LoadState,ActiveState,NRestarts,UnitFileState "$@"
 `
 
 export async function hostServices(
@@ -55,13 +57,14 @@ const unit = z.object({
   LoadState: z.string(),
   ActiveState: z.string(),
   NRestarts: z.coerce.number().catch(0),
+  UnitFileState: z.string().default(''),
 })
 
 export function serviceOf(block: string): ServiceStatus {
   const lines = block
     .split('\n')
     .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])
-  const { Id, LoadState, ActiveState, NRestarts } = unit.parse(Object.fromEntries(lines))
+  const { Id, LoadState, ActiveState, NRestarts, UnitFileState } = unit.parse(Object.fromEntries(lines))
   const state =
     LoadState === 'not-found'
       ? 'missing'
@@ -73,5 +76,11 @@ export function serviceOf(block: string): ServiceStatus {
             ActiveState === 'activating' || ActiveState === 'reloading'
             ? 'starting'
             : 'stopped'
-  return { name: Id.replace(/\.service$/, ''), state, restarts: NRestarts }
+  const name = Id.replace(/\.service$/, '')
+  return {
+    name,
+    state,
+    restarts: NRestarts,
+    ...(UnitFileState === '' ? {} : { enabled: UnitFileState !== 'disabled' && UnitFileState !== 'masked' }),
+  }
 }

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
+import type { HealAction } from '../../contract/health.ts'
 import { clusterWith, planInput } from '../../plan/fixtures.ts'
 import { planCluster } from '../../plan/plan.ts'
 import { placesIn, placesOf } from '../places.ts'
+import { changeHost, healthyLook, lost, withComponent, withHealth } from '../look/test-look.ts'
 import { serviceNames, serviceOf } from './services.ts'
-import { isWell, statusOf } from './status.ts'
+import { clusterStatus } from './cluster-status.ts'
+import { hostStatuses, isWell } from './status.ts'
 
 const cluster = clusterWith(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane] }',
@@ -33,30 +36,71 @@ test('what systemd says of a unit', () => {
   expect(serviceOf(block('loaded', 'inactive')).state).toBe('stopped')
 })
 
-const active = async () => ({
-  version: '1',
-  services: [{ name: 'etcd', state: 'active' as const, restarts: 0 }],
-})
-const observer = {
-  etcdWell: async () => undefined,
-  apiReady: async () => undefined,
-  inside: async () => undefined,
-}
-const trial = async (): Promise<undefined> => undefined
-
-test('what cannot be asked is not well, and why is said; the others are told of all the same', async () => {
-  const [first, , last] = await statusOf({
-    places: placesIn(cluster),
-    observer,
-    trial,
-    services: async ({ host }) => (host === 'cp1' ? Promise.reject(new Error('nobody answers')) : active()),
-  })
-  expect(first).toMatchObject({ away: 'nobody answers', api: { well: true } })
+test('what cannot be asked is not well, and why is said; the others are told of all the same', () => {
+  const look = lost(healthyLook(), 'cp1')
+  const [first, second] = hostStatuses({ ...look, nodes: undefined })
+  expect(first).toMatchObject({ away: 'connect ETIMEDOUT', etcd: { well: false }, api: { well: false } })
   expect(first && isWell(first)).toBe(false)
-  expect(last).toMatchObject({ away: undefined, node: { well: false, reason: 'no API server answers' } })
+  expect(second).toMatchObject({
+    away: undefined,
+    etcd: { well: true },
+    api: { well: true },
+    node: { well: false, reason: 'no API server answers' },
+  })
 })
 
-test('a host is well when all of it is', async () => {
-  const [, member] = await statusOf({ places: placesIn(cluster), observer, trial, services: active })
-  expect(member && isWell(member)).toBe(true)
+test('a host is well when all of it is', () => {
+  expect(hostStatuses(healthyLook()).every(isWell)).toBe(true)
+  const silent = changeHost(healthyLook(), 'w1', (one) => ({
+    ...one,
+    agent: { state: 'silent', reason: 'no answer within 8.0 s' },
+  }))
+  expect(hostStatuses(silent).filter((one) => !isWell(one))).toMatchObject([
+    { host: 'w1', silent: 'no answer within 8.0 s' },
+  ])
+})
+
+test('what an agent holds back from is not well; what it waits for is on the mend', () => {
+  const held = (state: 'held' | 'healing'): boolean[] =>
+    hostStatuses(withComponent(healthyLook(1, 0), 'cp1', 'kubelet', { state })).map(isWell)
+  expect([held('held'), held('healing')]).toEqual([[false], [true]])
+})
+
+test('the cluster as a whole: shares, who leads, the newest that agents did', () => {
+  const acted = (at: string): HealAction => ({
+    at,
+    component: 'kubelet',
+    action: 'restart',
+    because: 'it did not answer',
+    outcome: 'done',
+    details: [],
+  })
+  const times = Array.from({ length: 8 }, (_, at) => `2026-11-15T11:0${at}:00.000Z`)
+  const look = ['w1', 'w2'].reduce(
+    (before, host) =>
+      withHealth(before, host, (health) => ({
+        ...health,
+        actions: times.map(acted).toReversed(),
+        paused: { until: '2026-11-15T13:00:00.000Z', by: 'ana' },
+      })),
+    lost(healthyLook(), 'cp3'),
+  )
+  const status = clusterStatus(look, '1.37', [{ name: 'coredns', ready: true }])
+  expect(status).toMatchObject({
+    hosts: { well: 4, all: 5 },
+    nodes: { well: 4, all: 5 },
+    api: { well: 2, all: 3 },
+    etcd: { well: 2, all: 3, quorum: true, alarms: [] },
+    paused: [
+      { host: 'w1', by: 'ana' },
+      { host: 'w2', by: 'ana' },
+    ],
+  })
+  expect(status.actions).toHaveLength(10)
+  expect(status.actions.map(({ at }) => at)).toEqual(
+    status.actions
+      .map(({ at }) => at)
+      .toSorted()
+      .toReversed(),
+  )
 })

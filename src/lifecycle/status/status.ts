@@ -1,8 +1,12 @@
+import type { ComponentHealth, HealPause } from '../../contract/health.ts'
 import type { HostTrial } from '../../contract/trial.ts'
-import { describe } from '../../kit/errors.ts'
-import type { Inside, Observer, Unwell } from '../observer.ts'
-import type { Place } from '../places.ts'
+import type { Node } from '../inside/node.ts'
 import { whyNotReady } from '../inside/node-readiness.ts'
+import type { HostLook } from '../look/host-look.ts'
+import { type Look, type Well, wellOf } from '../look/look.ts'
+import { isAt } from '../membership.ts'
+import type { Unwell } from '../observer.ts'
+import type { Place } from '../places.ts'
 import type { HostServices } from './services.ts'
 
 /** How one host is. What it has no part in is undefined. */
@@ -17,65 +21,61 @@ export interface HostStatus {
   readonly node?: Well & { readonly version?: string }
   /** What it has on trial, or went back from. */
   readonly trial?: HostTrial
+  /** Why its agent says nothing; undefined when it does. */
+  readonly silent?: string
+  /** What its agent does not take for well. */
+  readonly unwell?: readonly ComponentHealth[]
+  readonly paused?: HealPause
 }
 
-export type Well = { readonly well: true } | { readonly well: false; readonly reason: string }
-
-export interface StatusScene {
-  readonly places: readonly Place[]
-  readonly observer: Pick<Observer, 'etcdWell' | 'apiReady' | 'inside'>
-  /** Asks a host for its services; fails when it does not answer. */
-  readonly services: (place: Place) => Promise<HostServices>
-  readonly trial: (place: Place) => Promise<HostTrial | undefined>
+/** How hosts are, of all that was seen. */
+export function hostStatuses(look: Look): HostStatus[] {
+  return look.hosts.map((host) => statusOf(host, look))
 }
 
-/** Asks all hosts, and all programs that can say how they are. Nothing is changed by it. */
-export async function statusOf({ places, observer, services, trial }: StatusScene): Promise<HostStatus[]> {
-  const inside = observer.inside().catch(() => undefined)
-  return Promise.all(
-    places.map(async (place): Promise<HostStatus> => {
-      const [seen, tried, etcd, api, nodes] = await Promise.all([
-        services(place).catch(describe),
-        trial(place).catch(() => undefined),
-        place.etcd ? wellOf(observer.etcdWell([place.host])) : undefined,
-        place.api ? wellOf(observer.apiReady([place.host])) : undefined,
-        inside,
-      ])
-      const isAway = typeof seen === 'string'
-      return {
-        host: place.host,
-        away: isAway ? seen : undefined,
-        version: isAway ? undefined : seen.version,
-        services: isAway ? [] : seen.services,
-        ...(etcd === undefined ? {} : { etcd }),
-        ...(api === undefined ? {} : { api }),
-        ...(place.node === undefined ? {} : { node: nodeOf(place.node, nodes) }),
-        ...(tried === undefined ? {} : { trial: tried }),
-      }
-    }),
-  )
+function statusOf({ place, away, version, services, agent }: HostLook, look: Look): HostStatus {
+  const health = agent.state === 'answers' ? agent.health : undefined
+  const trial = agent.state === 'answers' ? agent.trial : undefined
+  const api = look.api.get(place.host)
+  return {
+    host: place.host,
+    away: away?.reason,
+    version,
+    services,
+    ...(place.etcd ? { etcd: etcdOf(place, look.etcd) } : {}),
+    ...(api === undefined ? {} : { api }),
+    ...(place.node === undefined ? {} : { node: nodeOf(place.node, look.nodes) }),
+    ...(trial === undefined ? {} : { trial }),
+    ...(away === undefined && agent.state === 'silent' ? { silent: agent.reason } : {}),
+    ...(health === undefined ? {} : { unwell: health.components.filter(({ state }) => state !== 'well') }),
+    ...(health?.paused === undefined ? {} : { paused: health.paused }),
+  }
 }
 
-/** Whether everything of a host is as it should be. */
-export function isWell({ away, services, etcd, api, node }: HostStatus): boolean {
+/** Whether everything of a host is as it should be. That its agent waits for what it did is no fault any more. */
+export function isWell({ away, services, etcd, api, node, silent, unwell = [] }: HostStatus): boolean {
   const parts = [etcd, api, node].filter((part) => part !== undefined)
   return (
-    away === undefined && services.every(({ state }) => state === 'active') && parts.every(({ well }) => well)
+    away === undefined &&
+    silent === undefined &&
+    services.every(({ state }) => state === 'active') &&
+    unwell.every(({ state }) => state === 'healing') &&
+    parts.every(({ well }) => well)
   )
 }
 
-async function wellOf(look: Promise<Unwell>): Promise<Well> {
-  const reason = await look.catch(describe)
-  return reason === undefined ? { well: true } : { well: false, reason }
+function etcdOf({ address }: Place, etcd: Look['etcd']): Well {
+  if (etcd.state === 'silent') return { well: false, reason: etcd.reason }
+  const { members, health } = etcd.observed
+  const member = members.find(isAt(address))
+  if (member === undefined) return { well: false, reason: 'it is no member' }
+  const own = health.get(member.id)
+  return wellOf(own?.ready === true ? undefined : (own?.reason ?? 'it does not say why'))
 }
 
-function nodeOf(name: string, inside: Inside | undefined): Well & { readonly version?: string } {
-  if (inside === undefined) return { well: false, reason: 'no API server answers' }
-  const node = inside.nodes.find(({ metadata }) => metadata.name === name)
-  const reason = whyNotReady(node)
+function nodeOf(name: string, nodes: readonly Node[] | undefined): Well & { readonly version?: string } {
+  if (nodes === undefined) return { well: false, reason: 'no API server answers' }
+  const node = nodes.find(({ metadata }) => metadata.name === name)
   const version = node?.status?.nodeInfo?.kubeletVersion
-  return {
-    ...(reason === undefined ? { well: true } : { well: false, reason }),
-    ...(version === undefined ? {} : { version }),
-  }
+  return { ...wellOf(whyNotReady(node)), ...(version === undefined ? {} : { version }) }
 }

@@ -1,0 +1,36 @@
+import { type CommandDefinition, exitCodes } from '../command.ts'
+import { doctorDocument } from '../doctor/document.ts'
+import { examine } from '../doctor/examine.ts'
+import { doctorText } from '../doctor/text.ts'
+import { limitHosts } from '../limit.ts'
+import { loadCluster } from '../load-cluster.ts'
+import { openIdentity } from '../load-identity.ts'
+import { openSights } from '../look/open-sights.ts'
+import { findingsText, print } from '../print.ts'
+
+export const doctor: CommandDefinition = {
+  examples: [
+    ['hyperkube doctor', 'what is wrong, the cause first: what was seen, what it means, what to type'],
+    ['hyperkube doctor -o wide', 'with all that was seen of what follows from it'],
+    ['hyperkube doctor --limit w2', 'of one host; also when the API or other hosts are down'],
+    ['hyperkube doctor -o json', 'for programs; exit code 1 when something is wrong'],
+  ],
+  identity: true,
+  hosts: true,
+  configure: () => undefined,
+  async run(context, { options }) {
+    const { cluster, findings } = await loadCluster(context, options.file)
+    context.stderr.write(findingsText(findings))
+    if (cluster === undefined) return exitCodes.failure
+    const { name } = cluster.metadata
+    const identity = await openIdentity(context, options, name)
+    const only = new Set(limitHosts(cluster, options.limit).map((host) => host.name))
+    await using opened = await openSights(context, options.file, cluster, identity)
+    const { now, signal, paint } = context
+    const { at, diagnoses } = await examine(opened.places, opened.sights, { only, now, signal })
+    const document = doctorDocument(name, at, diagnoses)
+    const wide = options.output === 'wide'
+    print(context.stdout, options.output, document, () => doctorText(document, { wide }, paint))
+    return document.well ? exitCodes.ok : exitCodes.failure
+  },
+}

@@ -1,0 +1,21 @@
+import { observe } from '../../etcd/observe.ts'
+import { list } from '../../kube/read.ts'
+import { nodeKind } from '../inside/node.ts'
+import type { Surroundings } from '../surroundings.ts'
+import type { Sights } from './look.ts'
+
+/** A member or a server that is well answers at once. */
+const patience = 3000
+
+/** How an operator sees a cluster: through the ssh of its hosts. */
+export function sightsOf(
+  { api, etcd, apiReady }: Pick<Surroundings, 'api' | 'etcd' | 'apiReady'>,
+  connect: Sights['connect'],
+): Sights {
+  return {
+    connect,
+    etcd: async (signal) => observe(etcd, { signal, timeout: patience }),
+    apiReady: async (host) => apiReady([host]),
+    nodes: async (signal) => (await list(api, nodeKind, { signal, timeout: 2 * patience })).items,
+  }
+}
