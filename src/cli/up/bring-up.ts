@@ -56,7 +56,7 @@ export interface UpScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'> {
   readonly look: (
     places: readonly Place[],
     options: SurroundingsOptions,
-  ) => Promise<Omit<Surroundings, 'api'>>
+  ) => Promise<Omit<Surroundings, 'api' | 'etcd'>>
   /** Keeps what is wished: it shall be so, or is so already. */
   readonly keep: () => Promise<void>
   /** From now on hosts are waited for, though somebody interrupts. */

@@ -15,7 +15,14 @@ const schema = kubeObject.extend({
   status: z
     .looseObject({
       conditions: z
-        .array(z.looseObject({ type: z.string(), status: z.string(), message: z.string().optional() }))
+        .array(
+          z.looseObject({
+            type: z.string(),
+            status: z.string(),
+            message: z.string().optional(),
+            lastTransitionTime: z.string().optional(),
+          }),
+        )
         .default([]),
       nodeInfo: z.looseObject({ kubeletVersion: z.string() }).optional(),
       addresses: z.array(z.looseObject({ type: z.string(), address: z.string() })).optional(),

@@ -1,0 +1,59 @@
+import { Argument } from 'commander'
+import type { HealCommand } from '../heal/scene.ts'
+import { healFlags, pauseFlag } from '../heal/scene.ts'
+import { pause, resume } from '../heal/pause.ts'
+import { status } from '../heal/status.ts'
+import { type CommandDefinition, exitCodes } from '../command.ts'
+import { limitHosts } from '../limit.ts'
+import { loadCluster } from '../load-cluster.ts'
+import { openIdentity } from '../load-identity.ts'
+import { openRemotes } from '../open-remotes.ts'
+import { findingsText } from '../print.ts'
+
+const actions: ReadonlyMap<string, HealCommand> = new Map([
+  ['status', status],
+  ['pause', pause],
+  ['resume', resume],
+])
+
+export const heal: CommandDefinition = {
+  examples: [
+    ['hyperkube heal status', 'what agents heal, what is paused until when by whom, what was done lately'],
+    ['hyperkube heal pause w1 --for 1h', 'keep its agent from healing while you work there'],
+    ['hyperkube heal pause --all --for 30m', 'on all hosts, after a question'],
+    ['hyperkube heal pause w1 --dry-run', 'say what it would do, and do nothing'],
+    ['hyperkube heal resume w1', 'heal again'],
+  ],
+  identity: true,
+  configure(command) {
+    command
+      .addArgument(new Argument('<action>', 'what to do').choices([...actions.keys()]))
+      .addArgument(new Argument('[host...]', 'where'))
+      .option('--for <duration>', 'pause: so long, a day at most (default: 1h)', pauseFlag)
+      .option('--all', 'pause, resume: on all hosts')
+      .option('--dry-run', 'pause, resume: say what would be done, and do nothing; exit code 3')
+  },
+  async run(context, { args, options }) {
+    const [action = '', ...names] = args
+    const flags = healFlags.parse(options)
+    if (action !== 'status' && (names.length === 0) !== flags.all) {
+      context.stderr.write(`USAGE: on which hosts? hyperkube heal ${action} HOST..., or --all\n`)
+      return exitCodes.usage
+    }
+    const { cluster, findings } = await loadCluster(context, options.file)
+    context.stderr.write(findingsText(findings))
+    if (cluster === undefined) return exitCodes.failure
+    const hosts = limitHosts(cluster, names.length === 0 ? undefined : names)
+    const identity = await openIdentity(context, options, cluster.metadata.name)
+    await using remotes = await openRemotes(context, options.file, cluster, identity, hosts)
+    const scene = {
+      context,
+      options,
+      flags,
+      cluster: cluster.metadata.name,
+      hosts: hosts.map(({ name }) => name),
+      remoteOf: remotes.of,
+    }
+    return (await actions.get(action)?.(scene)) ?? exitCodes.usage
+  },
+}

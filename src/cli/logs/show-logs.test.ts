@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import type { Argv } from '../../kit/command.ts'
+import { secretMask } from '../../kit/mask-secrets.ts'
+import { scriptedJournal } from '../../lifecycle/logs/scripted-journal.ts'
+import type { OutputFormat, Paint } from '../command.ts'
+import { inMemory } from '../in-memory.ts'
+import { logFlags, type LogFlags } from './flags.ts'
+import { showLogs } from './show-logs.ts'
+
+function entry(second: number, unit: string, message: string, priority = 6): object {
+  return {
+    __REALTIME_TIMESTAMP: String((1_800_000_000 + second) * 1_000_000),
+    MESSAGE: message,
+    PRIORITY: String(priority),
+    _SYSTEMD_UNIT: `${unit}.service`,
+  }
+}
+
+const journals: Readonly<Record<string, readonly object[]>> = {
+  cp1: [entry(1, 'etcd', 'one'), entry(3, 'kubelet', 'pulled https://me:swordfish@r.example.org\nsecond')],
+  w1: [entry(2, 'kubelet', '\u001B[2Jtwo', 3), entry(4, 'kubelet', 'Timed OUT')],
+}
+
+async function shown(
+  given: Partial<LogFlags> = {},
+  { output = 'table', paint }: { readonly output?: OutputFormat; readonly paint?: Paint } = {},
+) {
+  const asked: Argv[] = []
+  const { context, ended } = inMemory({})
+  const code = await showLogs({
+    context: paint === undefined ? context : { ...context, paint },
+    output,
+    flags: logFlags.parse(given),
+    components: new Map([
+      ['cp1', ['etcd', 'kubelet']],
+      ['w1', ['kubelet']],
+      ['w2', ['kubelet']],
+    ]),
+    async remoteOf(host) {
+      const journal = journals[host]
+      if (journal === undefined) throw new Error('nobody answers')
+      return scriptedJournal(host, journal, asked)
+    },
+    mask: secretMask(),
+  })
+  return { ...ended(code), asked }
+}
+
+test('lines of all hosts come by time; who does not answer is said, and stops nobody', async () => {
+  const { stdout, stderr, code } = await shown()
+  expect(stdout).toBe(
+    [
+      '2027-01-15T08:00:01.000Z cp1 etcd    one',
+      '2027-01-15T08:00:02.000Z w1  kubelet \\u001b[2Jtwo',
+      '2027-01-15T08:00:03.000Z cp1 kubelet pulled https://[removed]@r.example.org',
+      '2027-01-15T08:00:03.000Z cp1 kubelet second',
+      '2027-01-15T08:00:04.000Z w1  kubelet Timed OUT',
+      '',
+    ].join('\n'),
+  )
+  expect(stderr).toBe('w2: nobody answers\n')
+  expect(code).toBe(1)
+})
+
+test('followed, they come as well', async () => {
+  const { stdout, asked } = await shown({ follow: true, lines: 5 })
+  expect(stdout.split('\n')).toHaveLength(6)
+  expect(asked.map((argv) => argv.slice(-2))).toEqual([
+    ['--lines=5', '--follow'],
+    ['--lines=5', '--follow'],
+  ])
+})
+
+test('only lines with a text in them, each a document for programs', async () => {
+  const { stdout } = await shown({ grep: 'timed out' }, { output: 'json' })
+  expect(JSON.parse(stdout)).toEqual({
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'LogLine',
+    time: '2027-01-15T08:00:04.000Z',
+    host: 'w1',
+    component: 'kubelet',
+    priority: 6,
+    message: 'Timed OUT',
+  })
+})
+
+test('hosts have colours of their own, and errors are red', async () => {
+  const { stdout } = await shown({}, { paint: (colour, text) => `<${colour} ${text}>` })
+  expect(stdout).toContain('<cyan cp1> etcd    one')
+  expect(stdout).toContain(String.raw`<green w1 > kubelet <red \u001b[2Jtwo>`)
+})

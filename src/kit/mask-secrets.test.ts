@@ -1,0 +1,108 @@
+import { generateKeyPairSync } from 'node:crypto'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { secretMask } from './mask-secrets.ts'
+
+const mask = secretMask(['tuna fish sandwich'])
+
+const letters = 'abcdefghkmnpqrstuvwxyzABCDEFGHKMNPQRSTUVWXYZ23456789'.split('')
+/** Nothing that a program writes by itself. */
+const canary = fc
+  .array(fc.constantFrom(...letters), {
+    minLength: 20,
+    maxLength: 40,
+  })
+  .map((all) => `Q7${all.join('')}`)
+
+const places: readonly ((secret: string) => string)[] = [
+  (secret) => `Authorization: Bearer ${secret}`,
+  (secret) => `request with bearer ${secret} failed`,
+  (secret) => `{"headers":{"authorization":"Basic ${secret}"}}`,
+  (secret) => `pulling https://robot:${secret}@registry.example.org/v2/ failed`,
+  (secret) => `dial postgres://app:${secret}x@db/shop?a=b`,
+  (secret) => `--password=${secret} --v=2`,
+  (secret) => `password: "${secret} and more"`,
+  (secret) => `{"msg":"login","password":"${secret}"}`,
+  (secret) => `{"password":"a\\"${secret}"}`,
+  (secret) => `"{\\"clientSecret\\":\\"${secret}\\"}"`,
+  (secret) => `DB_PASSWORD='${secret}'`,
+  (secret) => `AWS_SECRET_ACCESS_KEY=${secret}`,
+  (secret) => `token eyJhbGciOiJSUzI1NiJ9.${secret}.${secret}`,
+  (secret) => `client-key-data: ${secret}`,
+  (secret) => `{"auths":{"r.example.org":{"auth":"${secret}"}}}`,
+  (secret) => `X-Auth-Token: ${secret}`,
+  (secret) => `-----BEGIN EC PRIVATE KEY-----\\n${secret}\\n-----END EC PRIVATE KEY-----`,
+  (secret) => `-----BEGIN PRIVATE KEY-----\n${secret}\n${secret}\n-----END PRIVATE KEY-----\nbehind it`,
+  (secret) => `key: -----BEGIN PRIVATE KEY-----\n${secret}\nand it is cut`,
+]
+
+test('a secret never comes out, whatever stands around it', () => {
+  fc.assert(
+    fc.property(
+      canary,
+      fc.constantFrom(...places),
+      fc.string(),
+      fc.string(),
+      (secret, place, before, after) => {
+        const text = `${before}\n${place(secret)}\n${after}`
+        expect(mask.text(text)).not.toContain(secret)
+      },
+    ),
+  )
+})
+
+test('a key goes whole, also from its middle on', () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const lines = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
+    .trim()
+    .split('\n')
+  for (let from = 0; from < lines.length - 1; from++) {
+    const cut = lines.slice(from)
+    const masked = mask.text(['before', ...cut, 'after'].join('\n'))
+    for (const line of cut.filter((one) => !one.startsWith('-----') && one.length >= 40)) {
+      expect(masked).not.toContain(line)
+    }
+    expect(masked).toMatch(/^before\n/)
+    expect(masked).toMatch(/\nafter$/)
+  }
+  expect(mask.text(lines.join('\\n'))).toBe('[removed]')
+  expect(mask.text(`data: ${Buffer.from(lines.join('\n')).toString('base64')}`)).toBe('data: [removed]')
+})
+
+test('one that is known goes wherever it stands', () => {
+  expect(mask.text('they had a tuna fish sandwich for lunch')).toBe('they had a [removed] for lunch')
+  expect(secretMask(['a+(b)*']).text('a+(b)* aabb')).toBe('[removed] aabb')
+  expect(secretMask(['a', '']).text('as it was')).toBe('as it was')
+})
+
+test('what JSON says stays JSON', () => {
+  fc.assert(
+    fc.property(canary, fc.constantFrom(...places), fc.jsonValue(), (secret, place, other) => {
+      const given = { other, deep: [{ dbPassword: secret, note: place(secret) }], [place(secret)]: 1 }
+      expect(JSON.stringify(mask.data(given))).not.toContain(secret)
+    }),
+  )
+  const plain = { secretName: 'shop', privateKey: '/etc/client.key', token: true, list: [1, null, 'two'] }
+  expect(mask.data(plain)).toEqual(plain)
+})
+
+test('what is after an endless key is seen again', () => {
+  const line = mask.lines()
+  line('-----BEGIN PRIVATE KEY-----')
+  for (let number = 0; number < 200; number++) expect(line('x')).toBe('[removed]')
+  expect(line('a plain line')).toBe('a plain line')
+})
+
+test.each([
+  'etcdserver: request timed out, possibly due to previous leader failure',
+  'secret "default/shop" not found',
+  'Unable to authenticate the request: invalid bearer token',
+  '--tls-private-key-file=/etc/hyperkube/kubelet/server.key',
+  '{"automountServiceAccountToken":true,"secretRef":{"name":"shop"}}',
+  'image registry.example.org/pause@sha256:7031c1b283388d2c2e09b57badb803c05ebed362dc88d84b480cc47f72a21097',
+  '7031c1b283388d2c2e09b57badb803c05ebed362dc88d84b480cc47f72a21097',
+  'https://10.0.0.1:2379/health and https://10.0.0.2:2379/health',
+  'ssh://root@10.0.0.1:22',
+])('what is none stays as it is: %s', (text) => {
+  expect(mask.text(text)).toBe(text)
+})

@@ -1,0 +1,69 @@
+import { PassThrough } from 'node:stream'
+import { expect, test } from 'vitest'
+import { secretMask } from '../../kit/mask-secrets.ts'
+import { scriptedJournal } from './scripted-journal.ts'
+import { hostLog, journalArguments } from './host-log.ts'
+
+const { signal } = new AbortController()
+const options = { mask: secretMask(), signal }
+
+test('what the journal is asked for is one argument each', () => {
+  expect(
+    journalArguments({
+      components: ['etcd', 'kubelet'],
+      since: { ago: 90_500 },
+      until: { at: new Date('2026-11-15T12:00:00.900Z') },
+      lines: 5,
+    }).slice(5),
+  ).toEqual([
+    '--unit=etcd.service',
+    '--unit=kubelet.service',
+    '--since=-91s',
+    '--until=@1794744000',
+    '--lines=5',
+  ])
+  expect(journalArguments({ components: [], follow: true }).slice(5)).toEqual(['--follow', '--no-tail'])
+})
+
+test('lines of the journal become lines of components, without secrets', async () => {
+  const remote = scriptedJournal('cp1', [
+    'Welcome to cp1!',
+    {
+      __REALTIME_TIMESTAMP: '1700000000000001',
+      MESSAGE: 'one',
+      PRIORITY: '3',
+      _SYSTEMD_UNIT: 'etcd.service',
+    },
+    { __REALTIME_TIMESTAMP: '1700000000000002', MESSAGE: '-----BEGIN PRIVATE KEY-----', UNIT: 'a.service' },
+    { __REALTIME_TIMESTAMP: '1700000000000003', MESSAGE: 'between', UNIT: 'b.service' },
+    { __REALTIME_TIMESTAMP: '1700000000000004', MESSAGE: 'hidden', UNIT: 'a.service' },
+    { __REALTIME_TIMESTAMP: '1700000000000005', MESSAGE: [27, 104, 105], UNIT: 'b.service' },
+    { __REALTIME_TIMESTAMP: '1700000000000006', MESSAGE: null, UNIT: 'b.service' },
+  ])
+  const lines = await Array.fromAsync(hostLog(remote, { components: ['etcd'] }, options))
+  expect(lines.map(({ component, message }) => [component, message])).toEqual([
+    ['etcd', 'one'],
+    ['a', '[removed]'],
+    ['b', 'between'],
+    ['a', '[removed]'],
+    ['b', '\u001Bhi'],
+    ['b', ''],
+  ])
+  expect(lines[0]).toMatchObject({ time: 1_700_000_000_000_001, host: 'cp1', priority: 3 })
+})
+
+test('a journal that cannot be read is said, with its words', async () => {
+  const remote = {
+    ...scriptedJournal('cp1', []),
+    open: async () => ({
+      stdin: new PassThrough(),
+      stdout: new PassThrough().end(),
+      ended: Promise.resolve({ code: 1, stderr: 'Failed to\nopen: \u001B[31mno\n' }),
+      kill: () => undefined,
+    }),
+  }
+  await expect(Array.fromAsync(hostLog(remote, { components: [] }, options))).rejects.toMatchObject({
+    code: 'COMMAND_FAILED',
+    message: String.raw`journalctl ended with 1: open: \u001b[31mno`,
+  })
+})
