@@ -1,0 +1,64 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { z } from 'zod'
+
+const root = join(import.meta.dirname, '..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const directory = 'examples/monitoring'
+
+const rule = z.strictObject({
+  alert: z.string(),
+  expr: z.string(),
+  for: z.string().optional(),
+  labels: z.strictObject({ severity: z.enum(['critical', 'warning']) }),
+  annotations: z.strictObject({ summary: z.string(), description: z.string() }),
+})
+const rules = z
+  .strictObject({ groups: z.array(z.strictObject({ name: z.string(), rules: z.array(rule) })) })
+  .parse(parse(read(`${directory}/alerts.yml`)))
+  .groups.flatMap((group) => group.rules)
+const dashboard = z
+  .looseObject({
+    panels: z.array(
+      z.looseObject({ title: z.string(), targets: z.array(z.looseObject({ expr: z.string() })) }),
+    ),
+  })
+  .parse(JSON.parse(read(`${directory}/dashboard.json`)))
+
+const expressions = [
+  ...rules.map(({ expr }) => expr),
+  ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+]
+
+test('alerts and the dashboard ask for what agents and proxies tell', () => {
+  const told = globSync('src/{agent,proxy}/**/metrics.ts', { cwd: root }).map(read).join('')
+  const asked = expressions.flatMap((text) => text.match(/\bhyperkube_[a-z_]+/g) ?? [])
+  expect(asked.length).toBeGreaterThan(20)
+  const names = [...new Set(asked)].map((name) => name.replace(/^hyperkube_(?:agent|apiserver_proxy)_/, ''))
+  // Names are put together from a prefix and the rest.
+  expect(names.filter((name) => !new RegExp(`[_']${name}[\`']`).test(told))).toEqual([])
+})
+
+test('every command that an alert names is one', () => {
+  const commands = new Set(
+    [...read('src/cli/commands.ts').matchAll(/name: '([a-z-]+)'/g)].map(([, name]) => name),
+  )
+  const named = rules.flatMap(({ annotations }) => [
+    ...annotations.description.matchAll(/\bhyperkube ([a-z-]+)/g),
+  ])
+  expect(named.map(([, name]) => name).filter((name) => !commands.has(name))).toEqual([])
+})
+
+test('the collector is of valid documents, and listens for nobody else', () => {
+  const documents = parseAllDocuments(read(`${directory}/scrape.yml`))
+  const kinds = documents.map((document) => {
+    expect(document.errors).toEqual([])
+    return z.looseObject({ kind: z.string() }).parse(document.toJS()).kind
+  })
+  expect(kinds.filter((kind) => kind === 'DaemonSet')).toHaveLength(2)
+  expect(kinds).not.toContain('Service')
+  const addresses = [...read(`${directory}/scrape.yml`).matchAll(/listen-address=(\S+):\d+/g)]
+  expect(addresses.map(([, address]) => address)).toEqual(['127.0.0.1', '127.0.0.1'])
+})
