@@ -6,7 +6,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{src,lab,scripts}/**/*.test.ts'],
+          include: ['{src,lab,scripts,test/support}/**/*.test.ts'],
           setupFiles: ['scripts/property-runs.ts'],
           // No module has a state, so that files may share them: to load them for each takes longer than the tests.
           isolate: false,

@@ -6,6 +6,7 @@ import { ApiLoad, type LoadFigures } from './api-load.ts'
 import { CountedWrites, lostWrites, type WriteFigures } from './counted-writes.ts'
 import type { credentialsIn } from './kubeconfig.ts'
 import { LoadProcess } from './load-process.ts'
+import { more } from './proxied-api.ts'
 import { ServiceLoad, type ServiceFigures } from './service-load.ts'
 
 /** What a cluster that is in use has seen. */
@@ -17,8 +18,16 @@ export interface BusyFigures {
   readonly lost: readonly string[]
 }
 
+const services = '/api/v1/namespaces/default/services'
 const [name, address] = ['shop', '10.96.88.88'] as const
 const labels = { app: name }
+
+/** One that has an address of its own is refused for that address when it is there already, and not for its name. */
+async function ensureService(api: KubeApi): Promise<void> {
+  await api.create(services, service).catch(async (error: unknown) => {
+    await api.get(`${services}/${name}`).catch(() => Promise.reject(error))
+  })
+}
 
 /** A cluster in use: people ask its API through the proxy of a node and write, and a service has visitors. */
 export class BusyCluster {
@@ -42,9 +51,14 @@ export class BusyCluster {
     await ApiLoad.prepare(api)
     await api.ensure('/apis/apps/v1/namespaces/default/deployments', deployment)
     await api.ensure('/apis/policy/v1/namespaces/default/poddisruptionbudgets', budget)
-    await api.ensure('/api/v1/namespaces/default/services', service)
+    await ensureService(api)
     await until('the shop to open', async () => (await available(api)) === 4, { within: 120_000 })
     return new BusyCluster(from, credentials)
+  }
+
+  /** Once the first of them have their answers. */
+  async isUnderWay(): Promise<void> {
+    await more(this.#load, 50)
   }
 
   /** Nothing of it stays. */

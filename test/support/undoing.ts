@@ -56,9 +56,11 @@ rm /etc/hyperkube/kube-controller-manager/kubeconfig
 chmod 644 /etc/hyperkube/etcd/birth.env
 `
 
-async function drift({ hosts }: Operator): Promise<void> {
+async function drift(operator: Operator): Promise<void> {
+  // Agents would mend most of it before anybody asks.
+  await operator.must(0, 'heal', 'pause', '--all', '--for', '1h', '--yes')
   await settleAll(
-    hosts.map(async (host) =>
+    operator.hosts.map(async (host) =>
       host.script(host.name.startsWith('cp') ? everywhere + onControlPlanes : everywhere),
     ),
   )

@@ -11,6 +11,7 @@ import { conformanceSuite } from './conformance-suite.ts'
 import { drainSuite } from './drain-suite.ts'
 import { asForeseen } from './foreseen.ts'
 import { etcdctl } from './etcdctl.ts'
+import { healFewSuite } from './heal-few-suite.ts'
 import { snapshot } from './host-snapshot.ts'
 import { idleCost } from './idle-cost.ts'
 import { inWords, journalOf, opsDone } from './journal.ts'
@@ -31,6 +32,8 @@ export interface UpSuiteOptions {
   readonly lives?: KubernetesVersion
   /** Whether upstream's own tests have their say too. They look up names. */
   readonly conformance?: boolean
+  /** Whether something happens to it, which it heals by itself. It takes 3+2. */
+  readonly heals?: boolean
   /** Whether to wait until a host rests, and to see what it takes then. */
   readonly idle?: boolean
 }
@@ -45,7 +48,7 @@ export function upSuite(shape: string, kubernetes: KubernetesVersion, options: U
 function suite(
   shape: string,
   kubernetes: KubernetesVersion,
-  { addons = false, conformance = false, idle = false, lives }: UpSuiteOptions,
+  { addons = false, conformance = false, heals = false, idle = false, lives }: UpSuiteOptions,
 ): void {
   let lab: Lab
   let cluster: UpCluster
@@ -156,7 +159,9 @@ function suite(
 
   test('status says that all is well', async () => {
     const { code, stdout } = await cluster.hyperkube('status')
-    expect([code, stdout.split('\n').length]).toEqual([0, cluster.hosts.length + 2])
+    const amount = cluster.hosts.length
+    expect(code, stdout).toBe(0)
+    expect(stdout).toContain(`${amount} of ${amount} hosts answer, ${amount} of ${amount} nodes ready`)
   })
 
   if (idle) idleTest(() => cluster.hosts.at(-1))
@@ -172,6 +177,8 @@ function suite(
   test('what drifted is shown by plan and mended by up, and nothing else is touched', async () => {
     const [first] = cluster.hosts
     const before = await starts(first)
+    // Its agent would be quicker than whoever reads the plan.
+    await cluster.operator.must(0, 'heal', 'pause', first?.name ?? '', '--for', '10m')
     await script(
       first,
       `
@@ -202,8 +209,10 @@ function suite(
     expect((await cluster.hyperkube('plan')).code).toBe(0)
     const after = await starts(first)
     for (const name of untouched) expect(after.get(name), name).toBe(before.get(name))
+    await cluster.operator.must(0, 'heal', 'resume', first?.name ?? '')
   })
 
+  if (heals) healFewSuite(() => cluster)
   if (lives !== undefined) {
     snapshotSuite(() => cluster)
     drainSuite(() => cluster, kubernetes)

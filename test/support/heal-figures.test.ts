@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { healResults, merged, median } from './heal-figures.ts'
+
+test('the median of what is known', () => {
+  expect(median([3, 1, 2])).toBe(2)
+  expect(median([10, undefined, 2, 4, 8])).toBe(6)
+  expect(median([7])).toBe(7)
+  expect(median([undefined])).toBeUndefined()
+  expect(median([])).toBeUndefined()
+})
+
+test('a part of the table that is run again replaces what was known of it, and nothing else', () => {
+  const result = (id: string, healed?: number) => ({
+    row: { id, what: id, expects: 'heals' as const },
+    runs: [
+      {
+        ...{ host: 'w1', detected: undefined, healed, apiFailed: 0, serviceFailed: 0, acknowledged: 9 },
+        ...{ lost: 0, actions: [], told: undefined, named: 'first' as const, leftByThemselves: undefined },
+        wrong: [],
+      },
+    ],
+  })
+  const kept = healResults.parse(JSON.parse(JSON.stringify([result('b', 1), result('c', 2)])))
+  const all = merged([{ id: 'a' }, { id: 'b' }, { id: 'c' }], kept, [result('c', 3)])
+  expect(all.map(({ row, runs }) => [row.id, runs[0]?.healed])).toEqual([
+    ['b', 1],
+    ['c', 3],
+  ])
+})

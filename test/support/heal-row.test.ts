@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { healRows } from './heal-rows.ts'
+import { components, selectRows, turns } from './heal-row.ts'
+
+const rows = [
+  { id: 'first', runs: 5 },
+  { id: 'second', runs: 1 },
+]
+
+test('all rows, as often as they say, unless something else is wished', () => {
+  expect(selectRows(rows, { rows: undefined, runs: undefined })).toEqual(rows)
+  expect(selectRows(rows, { rows: '', runs: undefined })).toEqual(rows)
+  expect(selectRows(rows, { rows: 'second,first', runs: '2' })).toEqual([
+    { id: 'first', runs: 2 },
+    { id: 'second', runs: 2 },
+  ])
+})
+
+test('a row that is not there, and a number that is none, are refused', () => {
+  expect(() => selectRows(rows, { rows: 'first,third', runs: undefined })).toThrow('there is no row third')
+  for (const runs of ['0', '-1', '1.5', 'often']) {
+    expect(() => selectRows(rows, { rows: undefined, runs })).toThrow('is not how often')
+  }
+})
+
+test('runs take hosts in turns', () => {
+  expect(turns({ hosts: ['cp1', 'cp2', 'cp3'], runs: 5 })).toEqual(['cp1', 'cp2', 'cp3', 'cp1', 'cp2'])
+})
+
+test('the table has every fault once, and each of the eight dies and hangs', () => {
+  const ids = healRows.map(({ id }) => id)
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const component of components) {
+    expect(ids).toContain(`kill-${component}`)
+    expect(ids).toContain(`stop-${component}`)
+  }
+  for (const { hosts } of healRows) expect(hosts.length).toBeGreaterThan(0)
+})
+
+test('the whole table takes about an hour and a half', () => {
+  const seconds = healRows.reduce((total, row) => total + row.runs * row.seconds, 0)
+  expect(seconds).toBeLessThan(95 * 60)
+})
