@@ -45,6 +45,8 @@ export interface SurroundingsOptions {
   /** The ssh connection to a host: its programs are reached through it. */
   readonly remoteOf: (host: string) => Promise<Remote | undefined>
   readonly now: Date
+  /** How long one API server is waited for before the next is asked, in milliseconds; where not as usual. */
+  readonly patience?: number
   readonly signal: AbortSignal
 }
 
@@ -52,7 +54,7 @@ export async function surroundings(
   places: readonly Place[],
   options: SurroundingsOptions,
 ): Promise<Surroundings> {
-  const { identity, operator, apiPort, windows, remoteOf, now, signal } = options
+  const { identity, operator, apiPort, windows, remoteOf, now, patience: answer, signal } = options
   const credentials = await operatorCredentials(identity, operator, now)
   const dial = dialThrough(places, remoteOf)
   const addressOf = new Map(places.map(({ host, address }) => [host, address]))
@@ -79,6 +81,7 @@ export async function surroundings(
       privateKey: credentials.kubernetes.privateKey.revealText(),
     },
     dial,
+    ...(answer === undefined ? {} : { timing: { answer } }),
     signal,
   })
   const pods = trialPods(api)

@@ -2,7 +2,7 @@ import type { Identity } from '../../identity/identity.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { HostKeys } from '../../lifecycle/host-keys.ts'
 import type { Sights } from '../../lifecycle/look/look.ts'
-import { sightsOf } from '../../lifecycle/look/sights.ts'
+import { patience, sightsOf } from '../../lifecycle/look/sights.ts'
 import { type Place, placesIn } from '../../lifecycle/places.ts'
 import { type Surroundings, surroundings } from '../../lifecycle/surroundings.ts'
 import type { Cluster } from '../../spec/cluster.ts'
@@ -42,7 +42,8 @@ export async function openSights(
     return remote
   }
   try {
-    const around = await surroundings(places, viewOf({ identity, cluster }, context, connect))
+    const view = viewOf({ identity, cluster }, context, connect)
+    const around = await surroundings(places, { ...view, patience })
     return {
       places,
       api: around.api,

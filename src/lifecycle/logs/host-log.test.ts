@@ -21,7 +21,9 @@ test('what the journal is asked for is one argument each', () => {
     '--since=-91s',
     '--until=@1794744000',
     '--lines=5',
+    '--reverse',
   ])
+  expect(journalArguments({ components: [], lines: 5 }).slice(5)).toEqual(['--lines=5'])
   expect(journalArguments({ components: [], follow: true }).slice(5)).toEqual(['--follow', '--no-tail'])
 })
 
@@ -66,4 +68,16 @@ test('a journal that cannot be read is said, with its words', async () => {
     code: 'COMMAND_FAILED',
     message: String.raw`journalctl ended with 1: open: \u001b[31mno`,
   })
+})
+
+test('the last lines since a time come backwards, and are told forwards', async () => {
+  const line = (second: number) => ({
+    __REALTIME_TIMESTAMP: `170000000${second}000000`,
+    MESSAGE: String(second),
+    UNIT: 'etcd.service',
+  })
+  const remote = scriptedJournal('cp1', [line(1), line(2), line(3)])
+  const wish = { components: ['etcd'], since: { ago: 60_000 }, lines: 3 }
+  const lines = await Array.fromAsync(hostLog(remote, wish, options))
+  expect(lines.map(({ message }) => message)).toEqual(['1', '2', '3'])
 })

@@ -20,7 +20,8 @@ export interface LogWish {
 }
 
 /** What systemd's journal is asked with. Every word that came from outside is part of one argument. */
-export function journalArguments({ components, since, until, lines, follow = false }: LogWish): Argv {
+export function journalArguments(wish: LogWish): Argv {
+  const { components, since, until, lines, follow = false } = wish
   return [
     'journalctl',
     '--output=json',
@@ -31,9 +32,15 @@ export function journalArguments({ components, since, until, lines, follow = fal
     ...(since === undefined ? [] : [`--since=${timeText(since)}`]),
     ...(until === undefined ? [] : [`--until=${timeText(until)}`]),
     ...(lines === undefined ? [] : [`--lines=${lines}`]),
+    ...(isBackwards(wish) ? ['--reverse'] : []),
     // Those that are asked for without a number of lines would be ten.
     ...(follow ? ['--follow', ...(lines === undefined ? ['--no-tail'] : [])] : []),
   ]
+}
+
+/** Of lines since a time, journalctl counts from the first one on unless it goes backwards. */
+function isBackwards({ since, lines, follow = false }: LogWish): boolean {
+  return since !== undefined && lines !== undefined && !follow
 }
 
 function timeText(when: When): string {
@@ -57,7 +64,8 @@ export async function* hostLog(
   const masks = new Map<string, (line: string) => string>()
   try {
     conversation.stdin.end()
-    for await (const text of createInterface({ input: conversation.stdout, crlfDelay: Infinity })) {
+    const texts = createInterface({ input: conversation.stdout, crlfDelay: Infinity })
+    for await (const text of isBackwards(wish) ? turned(texts) : texts) {
       const line = logLine(remote.host, text)
       if (line === undefined) continue
       const own = masks.get(line.component) ?? mask.lines()
@@ -72,4 +80,8 @@ export async function* hostLog(
   } finally {
     conversation.kill()
   }
+}
+
+async function* turned(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  yield* (await Array.fromAsync(texts)).toReversed()
 }

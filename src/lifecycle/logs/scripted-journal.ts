@@ -16,7 +16,8 @@ export function scriptedJournal(
     async open(argv) {
       asked.push(argv)
       const stdout = new PassThrough()
-      for (const line of lines) stdout.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`)
+      const told = argv.includes('--reverse') ? lines.toReversed() : lines
+      for (const line of told) stdout.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`)
       stdout.end()
       return {
         stdin: new PassThrough(),

@@ -4,8 +4,8 @@ import { nodeKind } from '../inside/node.ts'
 import type { Surroundings } from '../surroundings.ts'
 import type { Sights } from './look.ts'
 
-/** A member or a server that is well answers at once. */
-const patience = 3000
+/** A member or a server that is well answers at once; whoever does not is passed over. In milliseconds. */
+export const patience = 3000
 
 /** How an operator sees a cluster: through the ssh of its hosts. */
 export function sightsOf(
@@ -16,6 +16,6 @@ export function sightsOf(
     connect,
     etcd: async (signal) => observe(etcd, { signal, timeout: patience }),
     apiReady: async (host) => apiReady([host]),
-    nodes: async (signal) => (await list(api, nodeKind, { signal, timeout: 2 * patience })).items,
+    nodes: async (signal) => (await list(api, nodeKind, { signal })).items,
   }
 }

@@ -1,6 +1,6 @@
 import { firstFew } from '../../../kit/first-few.ts'
-import { probeTcp } from '../../peers/probe-tcp.ts'
 import { type Ask, failed, well } from './ask.ts'
+import { isThere } from './greet.ts'
 import { following, type NodeSeen, type Nodes } from './nodes.ts'
 
 /** A lost SYN is sent again after a second. */
@@ -27,7 +27,7 @@ export function askNeighbours(nodes: Nodes): Ask<'neighbours'> {
 /** Whoever refuses is there; of one that does not say where it is, nothing is said. */
 async function isReached({ address, port }: NodeSeen, signal: AbortSignal): Promise<boolean> {
   if (address === undefined) return true
-  const outcome = await probeTcp({ protocol: 'tcp', address, port }, patience, signal)
+  const there = await isThere({ address, port }, patience, signal)
   signal.throwIfAborted()
-  return outcome === 'ok' || outcome === 'other-answer' || outcome === 'refused'
+  return there
 }
