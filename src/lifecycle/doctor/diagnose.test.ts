@@ -310,6 +310,31 @@ test('where one member is all of etcd, what is wrong with it comes first', () =>
   expect(codesOf(look)).toContain('ETCD_QUORUM_LOST etcd')
 })
 
+test('members that an operator cannot hear are no loss while one of them says that it hears the others', () => {
+  const silent: Look = { ...well, etcd: { state: 'silent', reason: 'no answer within 3000 ms' } }
+  const heard = withHealth(silent, 'cp1', (health) => ({
+    ...health,
+    probes: [...health.probes, probe('etcd', 'readyz', { scope: 'remote' })],
+  }))
+  expect(codesOf(silent)).toContain('ETCD_QUORUM_LOST etcd')
+  expect(codesOf(heard)).toEqual([])
+})
+
+test('a host that misses the API once is not cut off, unless it misses its neighbours too', () => {
+  const once = (...codes: readonly string[]): Look =>
+    withHealth(well, 'cp1', (health) => ({
+      ...health,
+      probes: [
+        ...health.probes,
+        ...codes.map((code) =>
+          probe('apiserver-proxy', code.toLowerCase(), { scope: 'remote', state: 'shaky', code }),
+        ),
+      ],
+    }))
+  expect(codesOf(once('API_NOT_REACHED'))).not.toContain('HOST_CUT_OFF cp1')
+  expect(codesOf(once('API_NOT_REACHED', 'NEIGHBOURS_SILENT'))).toContain('HOST_CUT_OFF cp1')
+})
+
 test('when nobody answers, that is all that is known', () => {
   const nobody = lost(well, ...well.places.map(({ host }) => host))
   const look: Look = { ...nobody, etcd: { state: 'silent', reason: 'nobody to ask' }, nodes: undefined }

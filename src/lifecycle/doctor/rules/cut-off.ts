@@ -27,7 +27,9 @@ function cutOff(hostLook: HostLook, { api, nodes }: Look): Diagnosis[] {
   const known = nodes?.find(({ metadata }) => metadata.name === node)
   const unready = known === undefined ? undefined : whyNotReady(known)
   const isAlone = silent.length > 0 && (alone.length > 0 || unready !== undefined)
-  if (unreached.length === 0 && !isAlone) return []
+  // A server that starts anew is missed for a moment by its own host first: once is not enough, unless others are missed too.
+  const isUnreached = unreached.some(({ state }) => state === 'failing' || silent.length > 0)
+  if (!isUnreached && !isAlone) return []
   const signs = [...unreached, ...silent, ...alone]
   return [
     {

@@ -21,7 +21,7 @@ function lostQuorum({ etcd, hosts, places }: Look): Diagnosis[] {
     ({ host }) => hosts.find(({ place }) => place.host === host)?.away === undefined,
   )
   const evidence = whyNone(etcd)
-  if (!isAnyThere || voters.length === 0 || evidence.length === 0) return []
+  if (!isAnyThere || voters.length === 0 || evidence.length === 0 || isHeard(hosts)) return []
   const since = hosts
     .flatMap(probesOf)
     .flatMap(({ code, state, since: began }) =>
@@ -40,6 +40,13 @@ function lostQuorum({ etcd, hosts, places }: Look): Diagnosis[] {
       needsPerson: false,
     },
   ]
+}
+
+/** A member that is ready has just read with a quorum; an operator far away only waits longer for it than they do. */
+function isHeard(hosts: Look['hosts']): boolean {
+  return hosts
+    .flatMap(probesOf)
+    .some(({ component: of, probe, state }) => of === component && probe === 'readyz' && state === 'well')
 }
 
 function whyNone(etcd: Look['etcd']): string[] {
