@@ -18,6 +18,7 @@ import { kube } from './kube.ts'
 import { lifecycle } from './lifecycle.ts'
 import { linuxHost } from './linux-host.ts'
 import { lock } from './lock.ts'
+import { manager } from './manager.ts'
 import { node } from './node.ts'
 import { peers } from './peers.ts'
 import { pki } from './pki.ts'
@@ -67,6 +68,7 @@ export const areas: readonly Area[] = [
   { title: 'Certificates that renew themselves', entries: renewal },
   { title: 'Keys that change hands', entries: keys },
   { title: 'The way to the API', entries: proxy },
+  { title: 'The controller manager', entries: manager },
   { title: 'Upstream’s conformance tests', entries: conformance },
   { title: 'Documents between programs', entries: contract },
 ]

@@ -12,6 +12,8 @@ export interface Asked {
   readonly body: unknown
   /** The common name in the client's certificate. */
   readonly user: string
+  /** Whose rights it asks to have, where not its own. */
+  readonly as: string | undefined
   /** From which connection it came: they count from 1. */
   readonly connection: number
 }
@@ -53,6 +55,7 @@ export async function testServer(
           contentType: request.headers['content-type'],
           body: text === '' ? undefined : JSON.parse(text),
           user: userOf(request),
+          as: request.headers['impersonate-user']?.toString(),
           connection: connections.get(request.socket) ?? 0,
         }
         asked.push(one)

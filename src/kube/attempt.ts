@@ -14,6 +14,9 @@ export interface Line {
   readonly agent: Agent
   readonly credentials: LiveCredentials
   readonly patience: Patience
+  /** Whose rights the request has, where not those of the certificate. */
+  readonly as: string | undefined
+  readonly guard: () => void
 }
 
 /** A server that sends more than this must not fill our memory. */
@@ -49,13 +52,16 @@ export interface Spans {
 }
 
 async function exchange<T>(
-  { agent, credentials, patience }: Line,
+  { agent, credentials, patience, as, guard }: Line,
   request: KubeRequest,
   server: string,
   { beginning, whole }: Spans,
   read: (response: IncomingMessage) => Promise<T>,
 ): Promise<Outcome<T>> {
   const { method, body, contentType = 'application/json', accept = 'application/json' } = request
+  const identity = await credentials.current()
+  // Nothing may come between this and the request.
+  guard()
   try {
     const response = await ask({
       url: server + target(request),
@@ -63,11 +69,12 @@ async function exchange<T>(
       headers: {
         accept,
         'user-agent': 'hyperkube',
+        ...(as === undefined ? {} : { 'impersonate-user': as }),
         ...(body === undefined ? {} : { 'content-type': contentType }),
       },
       body: body === undefined ? undefined : JSON.stringify(body),
       agent,
-      identity: await credentials.current(),
+      identity,
       patience,
       signal: whole,
     })

@@ -2,6 +2,7 @@ import { agentUser, renewalSigner } from '../contract/renewal.ts'
 import { settleAll } from '../kit/settle.ts'
 import type { KubeClient } from './client.ts'
 import type { KubeObject, Manifest } from './object.ts'
+import { binding, role } from './rbac.ts'
 import type { CallOptions } from './request.ts'
 import { apply } from './write.ts'
 
@@ -10,12 +11,6 @@ export interface BaseWish {
   readonly windows: boolean
 }
 
-const group = 'rbac.authorization.k8s.io'
-const rbac = `${group}/v1`
-
-type Subject = { readonly kind: 'User' | 'Group'; readonly name: string }
-type Rule = Readonly<Record<'apiGroups' | 'resources' | 'verbs' | 'resourceNames', readonly string[]>>
-
 /** What every cluster has of us before anything else: the rights of our own programs, and of people. */
 export function baseObjects({ windows }: BaseWish): Manifest[] {
   return [
@@ -23,76 +18,64 @@ export function baseObjects({ windows }: BaseWish): Manifest[] {
     ...apiserverProxies,
     ...agents,
     // Without it the API server may not ask kubelets, and nobody sees logs.
-    bindCluster('hyperkube:kubelet-api', 'system:kubelet-api-admin', {
+    binding('hyperkube:kubelet-api', 'system:kubelet-api-admin', {
       kind: 'User',
       name: 'kube-apiserver-kubelet-client',
     }),
     // Unlike system:masters, this can be taken away again.
-    bindCluster('hyperkube:admins', 'cluster-admin', { kind: 'Group', name: 'hyperkube:admins' }),
+    binding('hyperkube:admins', 'cluster-admin', { kind: 'Group', name: 'hyperkube:admins' }),
     ...(windows ? [windowsRuntimeClass] : []),
   ]
 }
 
 /** Learns of nodes' networks, and enters its own address at its node. */
 const flannel: readonly Manifest[] = [
-  {
-    apiVersion: rbac,
-    kind: 'ClusterRole',
-    metadata: { name: 'hyperkube:flannel' },
-    rules: [
-      rule({ resources: ['nodes'], verbs: ['get', 'list', 'watch'] }),
-      rule({ resources: ['nodes/status'], verbs: ['patch'] }),
-    ],
-  },
-  bindCluster('hyperkube:flannel', 'hyperkube:flannel', { kind: 'User', name: 'hyperkube:flannel' }),
+  role('hyperkube:flannel', [
+    { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
+  ]),
+  binding('hyperkube:flannel', 'hyperkube:flannel', { kind: 'User', name: 'hyperkube:flannel' }),
 ]
 
 /** They learn where all API servers are, and nothing else. */
 const apiserverProxies: readonly Manifest[] = [
-  {
-    apiVersion: rbac,
-    kind: 'Role',
-    metadata: { name: 'hyperkube:apiserver-proxies', namespace: 'default' },
-    rules: [
-      rule({
+  role(
+    'hyperkube:apiserver-proxies',
+    [
+      {
         apiGroups: ['discovery.k8s.io'],
         resources: ['endpointslices'],
         // The API servers enter themselves under this name.
         resourceNames: ['kubernetes'],
         verbs: ['get', 'list', 'watch'],
-      }),
+      },
     ],
-  },
-  {
-    apiVersion: rbac,
-    kind: 'RoleBinding',
-    metadata: { name: 'hyperkube:apiserver-proxies', namespace: 'default' },
-    roleRef: { apiGroup: group, kind: 'Role', name: 'hyperkube:apiserver-proxies' },
-    subjects: [{ apiGroup: group, kind: 'Group', name: 'hyperkube:apiserver-proxies' }],
-  },
+    'default',
+  ),
+  binding(
+    'hyperkube:apiserver-proxies',
+    'hyperkube:apiserver-proxies',
+    { kind: 'Group', name: 'hyperkube:apiserver-proxies' },
+    'default',
+  ),
 ]
 
 /** Those of control planes renew certificates of nodes that ask for it. What is asked they see as nodes do. */
 const agents: readonly Manifest[] = [
-  {
-    apiVersion: rbac,
-    kind: 'ClusterRole',
-    metadata: { name: agentUser },
-    rules: [
-      rule({
-        apiGroups: ['certificates.k8s.io'],
-        resources: ['certificatesigningrequests/approval', 'certificatesigningrequests/status'],
-        verbs: ['update'],
-      }),
-      rule({
-        apiGroups: ['certificates.k8s.io'],
-        resources: ['signers'],
-        resourceNames: [renewalSigner],
-        verbs: ['approve', 'sign'],
-      }),
-    ],
-  },
-  bindCluster(agentUser, agentUser, { kind: 'User', name: agentUser }),
+  role(agentUser, [
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['certificatesigningrequests/approval', 'certificatesigningrequests/status'],
+      verbs: ['update'],
+    },
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['signers'],
+      resourceNames: [renewalSigner],
+      verbs: ['approve', 'sign'],
+    },
+  ]),
+  binding(agentUser, agentUser, { kind: 'User', name: agentUser }),
 ]
 
 /** A pod that names it goes to Windows nodes, past the taint that keeps others away. */
@@ -105,20 +88,6 @@ const windowsRuntimeClass: Manifest = {
     nodeSelector: { 'kubernetes.io/os': 'windows' },
     tolerations: [{ key: 'os', operator: 'Equal', value: 'windows', effect: 'NoSchedule' }],
   },
-}
-
-function rule({ apiGroups = [''], ...rest }: Partial<Rule>): Partial<Rule> {
-  return { apiGroups, ...rest }
-}
-
-function bindCluster(name: string, role: string, subject: Subject): Manifest {
-  return {
-    apiVersion: rbac,
-    kind: 'ClusterRoleBinding',
-    metadata: { name },
-    roleRef: { apiGroup: group, kind: 'ClusterRole', name: role },
-    subjects: [{ apiGroup: group, ...subject }],
-  }
 }
 
 /**

@@ -33,6 +33,29 @@ test('asks as who it is, and keeps the connection', async () => {
   ])
 })
 
+test('acts as somebody else where it shall, and says so', async () => {
+  const server = await serverOf(fine)
+  await clientOf([server.url], { as: 'hyperkube:controller:a' }).request(get)
+  await clientOf([server.url]).request(get)
+  expect(server.asked.map(({ user, as }) => [user, as])).toEqual([
+    ['client', 'hyperkube:controller:a'],
+    ['client', undefined],
+  ])
+})
+
+test('sends nothing once its guard says no, also not again', async () => {
+  const server = await serverOf({ status: 503, text: '' })
+  let asked = 0
+  const over = new Error('no longer the leader')
+  const guard = (): void => {
+    if (++asked > 2) throw over
+  }
+  const client = clientOf([server.url], { guard })
+  await expect(client.request(get)).rejects.toBe(over)
+  await expect(client.stream(get)).rejects.toBe(over)
+  expect(server.asked).toHaveLength(2)
+})
+
 test('a slash at the end of an address is not part of the path', async () => {
   const server = await serverOf(fine)
   await clientOf([`${server.url}/`]).request(get)

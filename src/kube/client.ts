@@ -20,6 +20,10 @@ export interface KubeClientOptions {
   readonly signal: AbortSignal
   /** How servers are reached, where not directly. */
   readonly dial?: Dial | undefined
+  /** As whom to act, where not as whom the certificate names: that one must be allowed to. */
+  readonly as?: string | undefined
+  /** Asked right before anything is sent; what it throws is what comes of the request. */
+  readonly guard?: (() => void) | undefined
   readonly timing?: Partial<Timing>
   /** From 0 to 1. */
   readonly random?: () => number
@@ -51,6 +55,8 @@ export class KubeClient implements Disposable {
   readonly #rota: Rota
   readonly #agent: Agent
   readonly #streams: Agent
+  readonly #as: string | undefined
+  readonly #guard: () => void
 
   constructor({
     servers,
@@ -58,6 +64,8 @@ export class KubeClient implements Disposable {
     credentials,
     signal,
     dial,
+    as,
+    guard = (): void => undefined,
     timing,
     random = Math.random,
   }: KubeClientOptions) {
@@ -68,6 +76,8 @@ export class KubeClient implements Disposable {
     this.#random = random
     this.#credentials = new LiveCredentials({ authority, ...credentials })
     this.#rota = new Rota(this.servers)
+    this.#as = as
+    this.#guard = guard
     // Servers let go of a connection that was idle for 90 s; we do so before them, or a request would meet its end.
     this.#agent = agentOver(dial, { keepAlive: true, maxSockets: 8, maxFreeSockets: 8, timeout: 60_000 })
     // Each has a connection as long as it lasts: among the others, they would leave none for requests.
@@ -99,7 +109,13 @@ export class KubeClient implements Disposable {
   }
 
   #line(agent: Agent): Line {
-    return { agent, credentials: this.#credentials, patience: this.#timing }
+    return {
+      agent,
+      credentials: this.#credentials,
+      patience: this.#timing,
+      as: this.#as,
+      guard: this.#guard,
+    }
   }
 
   #signalOf({ signal }: KubeRequest): AbortSignal {

@@ -24,18 +24,21 @@ async function recording(answer: (asked: Asked) => TestAnswer = () => written): 
   asked: readonly Asked[]
   events: EventRecorder
   troubles: unknown[]
+  dropped: { count: number }
   clock: { now: number }
 }> {
   const server = await serve(answer)
   const clock = { now: Date.parse('2026-11-15T12:00:00.123Z') }
   const troubles: unknown[] = []
+  const dropped = { count: 0 }
   const events = new EventRecorder(clientOf([server.url]), {
     controller: 'hyperkube.dev/addons',
     instance: 'cp1',
     clock: () => new Date(clock.now),
     onTrouble: (error) => troubles.push(error),
+    onDropped: () => dropped.count++,
   })
-  return { asked: server.asked, events, troubles, clock }
+  return { asked: server.asked, events, troubles, dropped, clock }
 }
 
 test('an event says what, about which object, who and when', async () => {
@@ -93,6 +96,38 @@ test('anything else is another event, and so is the same after a pause, or once 
   await events.record(pod, note)
   await events.record(pod, note)
   expect(asked.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST', 'POST', 'PATCH', 'POST'])
+})
+
+test('of many that differ in their words alone, ten are told, and one more for all others', async () => {
+  const { asked, events } = await recording()
+  for (let time = 0; time < 30; time++) await events.record(pod, { ...note, note: `attempt ${time}` })
+  const begun = asked.filter(({ method }) => method === 'POST').map(({ body }) => JSON.stringify(body))
+  expect(begun).toHaveLength(11)
+  expect(begun.at(-1)).toContain('"and others like it: attempt 10"')
+  expect(asked.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
+})
+
+test('an object has its share, and gets a little more with time', async () => {
+  const { asked, events, dropped, clock } = await recording()
+  const say = async (reason: string): Promise<void> => events.record(pod, { ...note, reason })
+  for (let time = 0; time < 30; time++) await say(`Reason${time}`)
+  expect([asked.length, dropped.count]).toEqual([25, 5])
+  clock.now += 600_000
+  for (let time = 30; time < 34; time++) await say(`Reason${time}`)
+  expect([asked.length, dropped.count]).toEqual([27, 7])
+})
+
+test('when the API is slow, events are left out: nobody waits for them', async () => {
+  const { events, dropped } = await recording(() => ({ silent: true }))
+  const stop = new AbortController()
+  const all = Array.from({ length: 120 }, async (_, number) =>
+    events.record({ ...pod, metadata: { ...pod.metadata, uid: String(number) } }, note, {
+      signal: stop.signal,
+    }),
+  )
+  expect(dropped.count).toBe(20)
+  stop.abort()
+  await Promise.all(all)
 })
 
 test('about an object of the whole cluster, with a name that events may not have, and too many words', async () => {

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { Recent } from '../kit/recent.ts'
 import type { KubeClient } from './client.ts'
+import { EventThrift } from './event-thrift.ts'
 import { isKubeError } from './kube-error.ts'
 import { microTime } from './lease.ts'
 import { kindOf, type KubeObject, type Place } from './object.ts'
@@ -26,6 +28,8 @@ export interface EventOptions {
   /** Which process of it. */
   readonly instance: string
   readonly clock?: () => Date
+  /** Is told that there were too many, and that one was left out. */
+  readonly onDropped?: () => void
   /** Is told what could not be written; nobody's work depends on it. */
   readonly onTrouble?: (error: unknown) => void
 }
@@ -44,14 +48,17 @@ const together = 6 * 60_000
 const every = 60_000
 /** So many series are remembered. */
 const most = 1000
+/** So many may be on their way to the API at once. */
+const crowd = 100
 
-/** Writes events: what is said again and again is one of them, with a count. */
+/** Writes events: what is said again and again is one of them, with a count, and what is said of one object is not too much. */
 export class EventRecorder {
   readonly #client: KubeClient
   readonly #options: EventOptions
   readonly #clock: () => Date
-  /** The one that was said last is at the end. */
-  readonly #series = new Map<string, Series>()
+  readonly #thrift = new EventThrift()
+  readonly #series = new Recent<Series>(most)
+  #writing = 0
 
   constructor(client: KubeClient, options: EventOptions) {
     this.#client = client
@@ -60,26 +67,31 @@ export class EventRecorder {
   }
 
   /** Never fails. */
-  async record(regarding: KubeObject, note: Note, options: CallOptions = {}): Promise<void> {
-    const { namespace, name, uid } = regarding.metadata
-    const key = JSON.stringify([regarding.kind, namespace, name, uid, note])
+  async record(regarding: KubeObject, wish: Note, options: CallOptions = {}): Promise<void> {
+    const now = this.#clock().getTime()
+    const { key, note } = this.#thrift.saying(regarding, wish, now)
     const series = this.#series.get(key)
-    const isNews = series === undefined || this.#clock().getTime() - series.said > together
+    const isNews = series === undefined || now - series.said > together
+    if (this.#writing >= crowd) return this.#options.onDropped?.()
+    this.#writing++
     try {
       // Without a wait in between: who says the same meanwhile, must not begin another series.
-      const counted = !isNews && (await this.#count(key, series, options))
-      if (!counted) await this.#begin(key, regarding, note, options)
+      const counted = !isNews && (await this.#count(series, options))
+      if (counted) return
+      if (this.#thrift.mayBegin(regarding, now)) await this.#begin(key, regarding, note, options)
+      else this.#options.onDropped?.()
     } catch (error) {
       this.#options.onTrouble?.(error)
+    } finally {
+      this.#writing--
     }
   }
 
   /** Whether it is still there. */
-  async #count(key: string, series: Series, options: CallOptions): Promise<boolean> {
+  async #count(series: Series, options: CallOptions): Promise<boolean> {
     const now = this.#clock()
     series.count++
     series.said = now.getTime()
-    this.#remember(key, series)
     if (series.count > 2 && now.getTime() - series.written < every) return true
     series.written = now.getTime()
     const patch = { series: { count: series.count, lastObservedTime: microTime(now) } }
@@ -101,7 +113,7 @@ export class EventRecorder {
     // Those about objects of the whole cluster are here.
     const namespace = metadata.namespace ?? 'default'
     const place = { namespace, name: nameFor(regarding) }
-    this.#remember(key, { place, count: 1, said: now.getTime(), written: now.getTime() })
+    this.#series.set(key, { place, count: 1, said: now.getTime(), written: now.getTime() })
     const event = {
       apiVersion: events.apiVersion,
       kind: events.kind,
@@ -119,13 +131,6 @@ export class EventRecorder {
       this.#series.delete(key)
       throw error
     }
-  }
-
-  #remember(key: string, series: Series): void {
-    this.#series.delete(key)
-    this.#series.set(key, series)
-    const [oldest] = this.#series.keys()
-    if (this.#series.size > most && oldest !== undefined) this.#series.delete(oldest)
   }
 }
 

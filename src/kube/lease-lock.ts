@@ -1,28 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { KubeClient } from './client.ts'
-import { isKubeError } from './kube-error.ts'
+import type { Fence } from '../contract/fence.ts'
 import {
   type Contender,
   decideLease,
   type Lease,
   type LeaseSpec,
-  leases,
   microTime,
   type Moment,
   type Observed,
 } from './lease.ts'
-import type { Manifest, Place } from './object.ts'
-import { parseAnswer } from './parse.ts'
-import { find } from './read.ts'
-import { create, replace } from './write.ts'
-
-export interface LeaseWish extends Contender, Required<Place> {}
+import type { LeaseStore } from './lease-store.ts'
 
 export type Holding =
-  /** Ours until then, by the clock that only goes on, unless it is renewed. */
-  | { readonly held: true; readonly until: number }
+  /** Ours until then, by the clock that only goes on, unless it is renewed. The fence stays the same with it, unless it is raised. */
+  | { readonly held: true; readonly until: number; readonly fence: Fence }
   /** Somebody else's; who it is remains unknown when they were faster just now. */
-  | { readonly held: false; readonly holder: string | undefined }
+  | {
+      readonly held: false
+      readonly holder: string | undefined
+      /** Milliseconds until it is free, if its holder does nothing. */
+      readonly left?: number
+    }
 
 export type Clock = () => Moment
 
@@ -30,14 +28,14 @@ const realClock: Clock = () => ({ wall: new Date(), monotonic: performance.now()
 
 /** Something that only one of many may have at a time. Whoever has it must renew it, and stop work when that fails. */
 export class LeaseLock {
-  readonly #client: KubeClient
-  readonly #wish: LeaseWish
+  readonly #store: LeaseStore
+  #me: Contender
   readonly #clock: Clock
   #observed: Observed | undefined
 
-  constructor(client: KubeClient, wish: LeaseWish, clock: Clock = realClock) {
-    this.#client = client
-    this.#wish = wish
+  constructor(store: LeaseStore, me: Contender, clock: Clock = realClock) {
+    this.#store = store
+    this.#me = me
     this.#clock = clock
   }
 
@@ -46,10 +44,16 @@ export class LeaseLock {
     // Counted from before the request: when its answer comes, part of the time is over.
     const { monotonic: asked } = this.#clock()
     const observed = await this.#look(signal)
-    const action = decideLease(observed, this.#wish, this.#clock())
-    if (action.kind === 'wait') return { held: false, holder: action.holder }
-    const written = await this.#write(observed.lease, action.spec, signal)
-    return written ? { held: true, until: asked + this.#wish.duration } : { held: false, holder: undefined }
+    const action = decideLease(observed, this.#me, this.#clock())
+    if (action.kind === 'wait') return { held: false, holder: action.holder, left: action.left }
+    if (!(await this.#write(observed.lease, action.spec, signal))) return { held: false, holder: undefined }
+    const { holderIdentity: holder, leaseTransitions: transitions } = action.spec
+    return { held: true, until: asked + this.#me.duration, fence: { holder, transitions } }
+  }
+
+  /** From the next time on, the number of what we hold is above this one. */
+  raise(number: number): void {
+    this.#me = { ...this.#me, floor: Math.max(this.#me.floor ?? 0, number + 1) }
   }
 
   /** Waits until it is ours, looking every so many milliseconds. */
@@ -68,7 +72,7 @@ export class LeaseLock {
   async release(signal?: AbortSignal): Promise<boolean> {
     for (;;) {
       const { lease } = await this.#look(signal)
-      if (lease === undefined || lease.spec?.holderIdentity !== this.#wish.identity) return false
+      if (lease === undefined || lease.spec?.holderIdentity !== this.#me.identity) return false
       const time = microTime(this.#clock().wall)
       const free = {
         holderIdentity: '',
@@ -82,38 +86,24 @@ export class LeaseLock {
   }
 
   async #look(signal: AbortSignal | undefined): Promise<Observed> {
-    const lease = await find(this.#client, leases, this.#wish, this.#call(signal))
+    const lease = await this.#store.find(signal)
     const before = this.#observed
     const same = before !== undefined && versionOf(before.lease) === versionOf(lease)
-    this.#observed = same ? before : { lease, since: this.#clock().monotonic }
+    this.#observed = same ? before : this.#seen(lease)
     return this.#observed
   }
 
   /** Whether nobody was faster. */
   async #write(lease: Lease | undefined, spec: LeaseSpec, signal: AbortSignal | undefined): Promise<boolean> {
-    const { apiVersion, kind } = leases
-    const { namespace, name } = this.#wish
-    const object: Manifest =
-      lease === undefined
-        ? { apiVersion, kind, metadata: { namespace, name }, spec }
-        : { ...lease, spec: { ...lease.spec, ...spec } }
-    try {
-      const write = lease === undefined ? create : replace
-      const written = await write(this.#client, object, this.#call(signal))
-      this.#observed = {
-        lease: parseAnswer(leases.schema, written, `lease ${name}`),
-        since: this.#clock().monotonic,
-      }
-      return true
-    } catch (error) {
-      if (isKubeError(error, 'KUBE_CONFLICT')) return false
-      throw error
-    }
+    const written = await this.#store.write(lease, spec, signal)
+    if (written === undefined) return false
+    this.#observed = this.#seen(written)
+    return true
   }
 
-  /** A request must not outlast what it is about. */
-  #call(signal: AbortSignal | undefined): { signal: AbortSignal | undefined; timeout: number } {
-    return { signal, timeout: this.#wish.duration / 3 }
+  #seen(lease: Lease | undefined): Observed {
+    const former = lease ?? this.#observed?.lease ?? this.#observed?.former
+    return { lease, since: this.#clock().monotonic, former }
   }
 }
 

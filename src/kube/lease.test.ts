@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { decideLease, type Lease, leases, microTime } from './lease.ts'
 import { LeaseLock } from './lease-lock.ts'
+import { kubeLeaseStore } from './lease-store.ts'
 import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
 import { testBench } from './test-bench.ts'
 import type { Asked, TestAnswer } from '../kit/test-server.ts'
@@ -64,6 +65,15 @@ describe('a lease', () => {
     expect(decideLease({ lease, since: now.monotonic }, me, now)).toEqual({ kind: 'take', spec })
   })
 
+  test('that was taken away is still its holder’s for as long as it would hold, and its number goes on', () => {
+    const former = leaseOf(theirs)
+    const after = (since: number, identity = 'me') =>
+      decideLease({ lease: undefined, since, former }, { ...me, identity }, now)
+    expect(after(now.monotonic)).toEqual({ kind: 'wait', holder: 'you', left: 15_000 })
+    expect(after(85_000)).toMatchObject({ kind: 'take', spec: { leaseTransitions: 5 } })
+    expect(after(now.monotonic, 'you')).toMatchObject({ kind: 'renew', spec: { leaseTransitions: 4 } })
+  })
+
   test('without anything in it is nobody’s', () => {
     expect(decideLease({ lease: leaseOf(null), since: 0 }, me, now).kind).toBe('take')
   })
@@ -101,8 +111,8 @@ describe('contenders', () => {
     const clock = { monotonic: 0 }
     const contender = (identity: string): LeaseLock =>
       new LeaseLock(
-        clientOf([server.url]),
-        { namespace: 'n', name: 'l', identity, duration: 30_000 },
+        kubeLeaseStore(clientOf([server.url]), { namespace: 'n', name: 'l' }, 5000),
+        { identity, duration: 30_000 },
         () => ({
           wall,
           monotonic: clock.monotonic,
@@ -112,12 +122,17 @@ describe('contenders', () => {
     const [first, second] = await Promise.all([a.tryHold(), b.tryHold()])
     expect(first.held).not.toBe(second.held)
     const [holder, other] = first.held ? [a, b] : [b, a]
-    expect(await holder.tryHold()).toEqual({ held: true, until: 30_000 })
-    expect(await other.tryHold()).toEqual({ held: false, holder: first.held ? 'a' : 'b' })
+    const name = first.held ? 'a' : 'b'
+    expect(await holder.tryHold()).toEqual({
+      held: true,
+      until: 30_000,
+      fence: { holder: name, transitions: 0 },
+    })
+    expect(await other.tryHold()).toEqual({ held: false, holder: name, left: 30_000 })
 
     expect(await other.release()).toBe(false)
     expect(await holder.release()).toBe(true)
-    expect(await other.acquire(1, signal)).toMatchObject({ held: true })
+    expect(await other.acquire(1, signal)).toMatchObject({ held: true, fence: { transitions: 1 } })
 
     expect((await holder.tryHold()).held).toBe(false)
     clock.monotonic = 29_999
@@ -129,14 +144,15 @@ describe('contenders', () => {
 
   test('an abort ends the wait', async () => {
     const server = await serve(store())
-    const wish = { namespace: 'n', name: 'l', duration: 30_000 }
-    await new LeaseLock(clientOf([server.url]), { ...wish, identity: 'a' }).tryHold()
+    const lock = (identity: string): LeaseLock =>
+      new LeaseLock(kubeLeaseStore(clientOf([server.url]), { namespace: 'n', name: 'l' }, 5000), {
+        identity,
+        duration: 30_000,
+      })
+    await lock('a').tryHold()
     const controller = new AbortController()
     const reason = new Error('enough')
-    const waiting = new LeaseLock(clientOf([server.url]), { ...wish, identity: 'b' }).acquire(
-      5,
-      controller.signal,
-    )
+    const waiting = lock('b').acquire(5, controller.signal)
     setImmediate(() => controller.abort(reason))
     await expect(waiting).rejects.toBe(reason)
   })

@@ -8,10 +8,10 @@ const spec = z.looseObject({
   renewTime: z.string().nullish(),
   leaseTransitions: z.int().nullish(),
 })
-const lease = kubeObject.extend({ spec: spec.nullish() })
-export type Lease = z.infer<typeof lease>
+const schema = kubeObject.extend({ spec: spec.nullish() })
+export type Lease = z.infer<typeof schema>
 
-export const leases: Kind<Lease> = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', schema: lease }
+export const leases: Kind<Lease> = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', schema }
 
 export interface LeaseSpec {
   readonly holderIdentity: string
@@ -26,6 +26,8 @@ export interface Observed {
   readonly lease: Lease | undefined
   /** Since when it has been as it is, by our own clock: those of others may be wrong. */
   readonly since: number
+  /** As it was before somebody took it away; whoever held it may still act on it. */
+  readonly former?: Lease | undefined
 }
 
 export interface Contender {
@@ -33,6 +35,8 @@ export interface Contender {
   readonly identity: string
   /** How long it holds without being renewed, in milliseconds. */
   readonly duration: number
+  /** The number of what we hold shall be at least this. */
+  readonly floor?: number
 }
 
 /** Two clocks: one that others read, and one that only goes on. */
@@ -56,25 +60,29 @@ export type LeaseAction =
       readonly left: number
     }
 
-export function decideLease({ lease: seen, since }: Observed, me: Contender, now: Moment): LeaseAction {
+export function decideLease({ lease, since, former }: Observed, me: Contender, now: Moment): LeaseAction {
   const time = microTime(now.wall)
   const own = {
     holderIdentity: me.identity,
     leaseDurationSeconds: Math.max(1, Math.ceil(me.duration / 1000)),
     acquireTime: time,
     renewTime: time,
-    leaseTransitions: 0,
+    leaseTransitions: me.floor ?? 0,
   }
+  const seen = lease ?? former
   if (seen === undefined) return { kind: 'create', spec: own }
   const { holderIdentity, leaseDurationSeconds, acquireTime, leaseTransitions } = seen.spec ?? {}
   const transitions = leaseTransitions ?? 0
   if (holderIdentity === me.identity) {
-    const kept = { acquireTime: acquireTime ?? time, leaseTransitions: transitions }
+    const kept = {
+      acquireTime: acquireTime ?? time,
+      leaseTransitions: Math.max(transitions, own.leaseTransitions),
+    }
     return { kind: 'renew', spec: { ...own, ...kept } }
   }
   const left = since + (leaseDurationSeconds ?? 0) * 1000 - now.monotonic
   if (holderIdentity && left > 0) return { kind: 'wait', holder: holderIdentity, left }
-  return { kind: 'take', spec: { ...own, leaseTransitions: transitions + 1 } }
+  return { kind: 'take', spec: { ...own, leaseTransitions: Math.max(transitions + 1, own.leaseTransitions) } }
 }
 
 /** As Kubernetes writes times of leases: always with six digits after the point. */

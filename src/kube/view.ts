@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { Indexes, type Places } from './indexes.ts'
 import type { KubeObject, Place } from './object.ts'
 
 /** What has become of an object, as far as somebody wants to know it. */
@@ -17,9 +18,14 @@ interface Mark {
 export type Some = object | string | number | boolean
 
 /** What is known of objects. Whatever it is told, it does one change after the other, and tells each of them. */
-export class View<T extends Some> {
+export class View<T extends Some, I extends string = never> {
+  readonly indexes: Indexes<T, I>
   readonly #current = new Map<string, T>()
   readonly #marks = new Map<string, Mark>()
+
+  constructor(indexes = new Indexes<T, I>([])) {
+    this.indexes = indexes
+  }
 
   get current(): ReadonlyMap<string, T> {
     return this.#current
@@ -31,7 +37,8 @@ export class View<T extends Some> {
     return mark !== undefined && isDeepStrictEqual(mark, markOf(metadata))
   }
 
-  *put({ metadata }: KubeObject, object: T): Generator<Change<T>> {
+  /** `places` are those of the object in the indexes. */
+  *put({ metadata }: KubeObject, object: T, places: Places<I> = []): Generator<Change<T>> {
     const key = keyOf(metadata)
     const mark = markOf(metadata)
     // Its deletion was missed, and somebody may have to act on it.
@@ -39,6 +46,8 @@ export class View<T extends Some> {
     const before = this.#current.get(key)
     this.#marks.set(key, mark)
     this.#current.set(key, object)
+    if (before !== undefined) this.indexes.leave(key, this.indexes.placesOf(key, before))
+    this.indexes.enter(key, places)
     if (before === undefined) yield { type: 'added', key, object }
     else if (!isDeepStrictEqual(before, object)) yield { type: 'modified', key, object, before }
   }
@@ -47,7 +56,9 @@ export class View<T extends Some> {
     const before = this.#current.get(key)
     this.#current.delete(key)
     this.#marks.delete(key)
-    if (before !== undefined) yield { type: 'deleted', key, before }
+    if (before === undefined) return
+    this.indexes.leave(key, this.indexes.placesOf(key, before))
+    yield { type: 'deleted', key, before }
   }
 
   /** There are no others any more. */

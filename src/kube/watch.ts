@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubeClient } from './client.ts'
+import { type Index, Indexes, type Places } from './indexes.ts'
 import { isKubeError, KubeError } from './kube-error.ts'
 import { type Kind, kindOf, type KubeObject } from './object.ts'
 import { parseAnswer } from './parse.ts'
@@ -9,12 +10,13 @@ import { type Backoff, pauseAfter } from './retry.ts'
 import { type Change, keyOf, type Some, View } from './view.ts'
 import { type WatchEvent, watchEvents } from './watch-events.ts'
 
-export interface WatchOptions<K extends KubeObject, T extends Some> extends Omit<
+export interface WatchOptions<K extends KubeObject, T extends Some, I extends string = never> extends Omit<
   ListOptions,
   'signal' | 'timeout'
 > {
   /** What is kept of each object. Where only the rest of it changes, nothing has changed. */
   readonly select: (object: K) => T
+  readonly indexes?: readonly Index<T, I>[]
   /** Is told why the watch had to begin anew, and which objects it does not understand. It goes on by itself. */
   readonly onTrouble?: (error: unknown) => void
   readonly timing?: Partial<WatchTiming>
@@ -48,13 +50,13 @@ export type WatchChange<T> = Change<T> | { readonly type: 'listed' }
  * All objects of a kind, and what becomes of them, whatever happens to connections and servers: what happened while
  * nobody was watching is told as the difference. Objects in a version that we do not understand stay as they were.
  */
-export class Watch<K extends KubeObject, T extends Some> {
+export class Watch<K extends KubeObject, T extends Some, I extends string = never> {
   readonly #client: KubeClient
   readonly #kind: Kind<K>
-  readonly #options: WatchOptions<K, T>
+  readonly #options: WatchOptions<K, T, I>
   readonly #timing: WatchTiming
   readonly #random: () => number
-  readonly #view = new View<T>()
+  readonly #view: View<T, I>
   /** Where to go on; undefined when all must be listed first. */
   #from: string | undefined
   /** Whether a list has to be one page, because the next one would be forgotten before we come. */
@@ -62,10 +64,11 @@ export class Watch<K extends KubeObject, T extends Some> {
   /** In a row. */
   #failures = 0
 
-  constructor(client: KubeClient, kind: Kind<K>, options: WatchOptions<K, T>) {
+  constructor(client: KubeClient, kind: Kind<K>, options: WatchOptions<K, T, I>) {
     this.#client = client
     this.#kind = kind
     this.#options = options
+    this.#view = new View(new Indexes(options.indexes ?? []))
     this.#timing = { ...usual, ...options.timing }
     this.#random = options.random ?? Math.random
   }
@@ -73,6 +76,11 @@ export class Watch<K extends KubeObject, T extends Some> {
   /** By `namespace/name`, as far as changes have been told. */
   get current(): ReadonlyMap<string, T> {
     return this.#view.current
+  }
+
+  /** Always those of `current`. */
+  get indexes(): Pick<Indexes<T, I>, 'keysOf' | 'counts'> {
+    return this.#view.indexes
   }
 
   /** Never fails, and ends only with the signal, or the client's. They are told once, to one who asks. */
@@ -168,13 +176,16 @@ export class Watch<K extends KubeObject, T extends Some> {
   *#put(object: KubeObject): Generator<Change<T>> {
     if (this.#view.has(object)) return
     let selected: T
+    let places: Places<I>
     try {
-      const what = `${this.#kind.kind} ${keyOf(object.metadata)}`
+      const key = keyOf(object.metadata)
+      const what = `${this.#kind.kind} ${key}`
       selected = this.#options.select(parseAnswer(this.#kind.schema, object, what))
+      places = this.#view.indexes.placesOf(key, selected)
     } catch (error) {
       this.#options.onTrouble?.(error)
       return
     }
-    yield* this.#view.put(object, selected)
+    yield* this.#view.put(object, selected, places)
   }
 }

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { accessOf } from './kubeconfig.ts'
+
+const config = {
+  'current-context': 'a@b',
+  contexts: [{ name: 'a@b', context: { cluster: 'b', user: 'a' } }],
+  clusters: [{ name: 'b', cluster: { server: 'https://127.0.0.1:6443', 'certificate-authority': 'ca.crt' } }],
+  users: [{ name: 'a', user: { 'client-certificate': '/x/client.crt', 'client-key': 'client.key' } }],
+}
+
+test('names files beside it, that are read again when they are renewed', () => {
+  expect(accessOf(JSON.stringify(config), '/etc/manager/kubeconfig')).toEqual({
+    servers: ['https://127.0.0.1:6443'],
+    authority: { file: '/etc/manager/ca.crt' },
+    credentials: {
+      certificate: { file: '/x/client.crt' },
+      privateKey: { file: '/etc/manager/client.key' },
+    },
+  })
+})
+
+test('or has all in it', () => {
+  const data = Buffer.from('PEM').toString('base64')
+  const user = { 'client-certificate-data': data, 'client-key-data': data }
+  const text = JSON.stringify({ ...config, users: [{ name: 'a', user }] })
+  expect(accessOf(text, 'k').credentials).toEqual({ certificate: 'PEM', privateKey: 'PEM' })
+})
+
+test.each<[string, string, string]>([
+  ['no YAML', 'secret: [', 'it is no YAML'],
+  ['not one', '{}', 'current-context'],
+  ['no such context', JSON.stringify({ ...config, contexts: [] }), 'it has nothing for a@b'],
+  [
+    'a token',
+    JSON.stringify({ ...config, users: [{ name: 'a', user: { token: 't' } }] }),
+    'no client-certificate',
+  ],
+])('%s is refused, and nothing of it is shown', (_, text, why) => {
+  const read = () => accessOf(text, '/k')
+  expect(read).toThrow(expect.objectContaining({ code: 'KUBECONFIG_NOT_READ' }))
+  expect(read).toThrow(why)
+  expect(read).not.toThrow('secret')
+})

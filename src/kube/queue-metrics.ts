@@ -1,0 +1,74 @@
+import type { Counters, Histograms, Metrics, Sample } from '../kit/metrics.ts'
+
+/** What a queue tells of itself when it is asked. In milliseconds. */
+export interface QueueLoad {
+  readonly depth: number
+  /** For how long each that is being worked on has been. */
+  readonly running: readonly number[]
+}
+
+/** What is counted of one queue. */
+export interface QueueMeter {
+  added(): void
+  retried(): void
+  started(waited: number): void
+  ended(worked: number): void
+}
+
+/** From 10 ns to 1000 s by tens, as client-go has them. */
+const seconds = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000]
+
+/** Under the names that client-go gave them, so that dashboards and alerts for other controllers fit ours. */
+export class QueueMetrics {
+  readonly #metrics: Metrics
+  readonly #adds: Counters
+  readonly #retries: Counters
+  readonly #waits: Histograms
+  readonly #works: Histograms
+
+  constructor(metrics: Metrics) {
+    this.#metrics = metrics
+    this.#adds = metrics.counters('workqueue_adds_total', 'Keys that were added.')
+    this.#retries = metrics.counters('workqueue_retries_total', 'Keys that have to be tried again.')
+    this.#waits = metrics.histograms(
+      'workqueue_queue_duration_seconds',
+      'How long keys wait until somebody works on them.',
+      seconds,
+    )
+    this.#works = metrics.histograms(
+      'workqueue_work_duration_seconds',
+      'How long it takes to work on a key.',
+      seconds,
+    )
+  }
+
+  /** `load` is asked whenever somebody looks. */
+  meter(name: string, load: () => QueueLoad): QueueMeter {
+    const labels = { name }
+    const sample = (value: (load: QueueLoad) => number) => (): Sample[] => [[labels, value(load())]]
+    const gauges = this.#metrics.gauges.bind(this.#metrics)
+    gauges(
+      'workqueue_depth',
+      'Keys that wait.',
+      sample(({ depth }) => depth),
+    )
+    gauges(
+      'workqueue_unfinished_work_seconds',
+      'How long all that is being worked on has taken so far, together.',
+      sample(({ running }) => running.reduce((sum, time) => sum + time, 0) / 1000),
+    )
+    gauges(
+      'workqueue_longest_running_processor_seconds',
+      'How long the oldest of them has taken so far.',
+      sample(({ running }) => Math.max(0, ...running) / 1000),
+    )
+    this.#adds.add(labels, 0)
+    this.#retries.add(labels, 0)
+    return {
+      added: () => this.#adds.add(labels),
+      retried: () => this.#retries.add(labels),
+      started: (waited) => this.#waits.observe(labels, waited / 1000),
+      ended: (worked) => this.#works.observe(labels, worked / 1000),
+    }
+  }
+}

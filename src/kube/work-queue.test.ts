@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest'
+import { Metrics } from '../kit/metrics.ts'
+import { TestTime } from '../kit/test-time.ts'
+import { KubeError } from './kube-error.ts'
+import { QueueMetrics } from './queue-metrics.ts'
+import { WorkQueue } from './work-queue.ts'
+
+const backoff = { first: 100, most: 1000 }
+
+test('what fails is tried again later and later, not before the API wants to be asked, and from the beginning once it is well', async () => {
+  const time = new TestTime()
+  const queue = new WorkQueue('q', { time, backoff, random: () => 1 })
+  const answers = ['no', 'no', 'no', 'no', 'no', 'wait', 'yes', 'no', 'yes']
+  const seen: number[] = []
+  const failures: number[] = []
+  const stop = new AbortController()
+  const handle = async (): Promise<undefined> => {
+    seen.push(time.now())
+    const answer = answers.shift()
+    if (answer === 'no') throw new Error(answer)
+    if (answer === 'wait') throw new KubeError('KUBE_TOO_MANY', 'later', { retryAfter: 5000 })
+    return undefined
+  }
+  const running = queue.run({ handle, onFailure: (_key, _error, count) => failures.push(count) }, stop.signal)
+  queue.add('a')
+  await time.goOn(20_000)
+  queue.add('a')
+  await time.goOn(20_000)
+  expect(seen).toEqual([0, 100, 300, 700, 1500, 2500, 8500, 20_000, 20_100])
+  expect(failures).toEqual([1, 2, 3, 4, 5, 6, 1])
+  stop.abort()
+  await running
+})
+
+test('ends after what was begun, and begins nothing more', async () => {
+  const queue = new WorkQueue('q')
+  const stop = new AbortController()
+  const seen: string[] = []
+  const gate = Promise.withResolvers<undefined>()
+  for (const key of ['a', 'b', 'a']) queue.add(key)
+  const handle = async (key: string): Promise<undefined> => {
+    seen.push(key)
+    return gate.promise
+  }
+  const running = queue.run({ handle }, stop.signal)
+  await Promise.resolve()
+  stop.abort()
+  gate.resolve(undefined)
+  await running
+  expect(seen).toEqual(['a'])
+})
+
+test('tells of itself under the names that dashboards know', async () => {
+  const [metrics, time] = [new Metrics(), new TestTime()]
+  const queue = new WorkQueue('nodes', { time, metrics: new QueueMetrics(metrics), backoff, random: () => 1 })
+  for (const key of ['a', 'b', 'b']) queue.add(key)
+  expect(metrics.text()).toContain('workqueue_depth{name="nodes"} 2\n')
+  expect(metrics.text()).toContain('workqueue_adds_total{name="nodes"} 2\n')
+  const stop = new AbortController()
+  const ended = Promise.withResolvers<undefined>()
+  const handle = async (key: string): Promise<undefined> => {
+    if (key === 'a') throw new Error('no')
+    return ended.promise
+  }
+  const running = queue.run({ handle }, stop.signal)
+  await time.goOn(2000)
+  const text = metrics.text()
+  expect(text).toContain('workqueue_retries_total{name="nodes"} 1\n')
+  expect(text).toContain('workqueue_longest_running_processor_seconds{name="nodes"} 2\n')
+  expect(text).toContain('workqueue_unfinished_work_seconds{name="nodes"} 2\n')
+  expect(text).toContain('workqueue_queue_duration_seconds_count{name="nodes"} 2\n')
+  expect(text).toContain('workqueue_work_duration_seconds_count{name="nodes"} 1\n')
+  stop.abort()
+  ended.resolve(undefined)
+  await running
+})
+
+test('of thousands of times for a key, the first one counts, and once', async () => {
+  const time = new TestTime()
+  const queue = new WorkQueue('q', { time })
+  const seen: string[] = []
+  const stop = new AbortController()
+  const handle = async (key: string): Promise<undefined> => void seen.push(`${key} ${time.now()}`)
+  const running = queue.run({ handle }, stop.signal)
+  queue.addAfter('b', 9000)
+  for (let sooner = 0; sooner < 5000; sooner++) queue.addAfter('a', 10_000 - sooner)
+  queue.addAfter('a', 6000)
+  await time.goOn(20_000)
+  expect(seen).toEqual(['a 5001', 'b 9000'])
+  stop.abort()
+  await running
+})
+
+test('its cost is in proportion to what it does', async () => {
+  const time = new TestTime()
+  const queue = new WorkQueue('q', { time })
+  let count = 0
+  const cost = async (keys: number): Promise<number> => {
+    const stop = new AbortController()
+    const all = Promise.withResolvers<void>()
+    count = 0
+    const began = performance.now()
+    for (let key = 0; key < keys; key++) queue.add(String(key))
+    const handle = async (): Promise<{ requeueAfter: number }> => {
+      if (++count === keys) all.resolve()
+      return { requeueAfter: 3_600_000 }
+    }
+    const running = queue.run({ handle }, stop.signal)
+    await all.promise
+    stop.abort()
+    await running
+    return performance.now() - began
+  }
+  await cost(2000)
+  const [few, many] = [await cost(2000), await cost(100_000)]
+  // Fifty times as much; with a square it would be two and a half thousand times.
+  expect(many / few).toBeLessThan(500)
+})
