@@ -186,6 +186,13 @@ export const commands: readonly CommandEntry[] = [
     onHosts: true,
     load: async () => (await import('./commands/apiserver-proxy.ts')).apiserverProxy,
   },
+  {
+    name: 'controller-manager',
+    aliases: [],
+    summary: 'what must go on in the cluster after the operator has gone home',
+    onHosts: true,
+    load: async () => (await import('./commands/controller-manager.ts')).controllerManager,
+  },
 ]
 
 /** The command that a word or the name of a link stands for. */

@@ -1,0 +1,45 @@
+import type { ControllerRow, Right } from '../../manager/controller.ts'
+import type { Paint } from '../command.ts'
+import { tableText } from '../table.ts'
+
+/** The table of controllers, for programs. */
+export function tableDocument(rows: readonly ControllerRow[], chosen: readonly ControllerRow[]): object {
+  return {
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'ControllerList',
+    controllers: rows.map((row) => ({
+      name: row.name,
+      aliases: row.aliases,
+      summary: row.summary,
+      byDefault: row.byDefault,
+      on: chosen.includes(row),
+      watches: row.watches.map(({ name }) => name),
+      rights: row.rights,
+    })),
+  }
+}
+
+/** The same for people. */
+export function controllersText(
+  rows: readonly ControllerRow[],
+  chosen: readonly ControllerRow[],
+  paint: Paint,
+): string {
+  const columns = [
+    { head: 'CONTROLLER', cell: ({ name }: ControllerRow) => ({ text: name }) },
+    { head: 'ON', cell: (row: ControllerRow) => ({ text: chosen.includes(row) ? 'yes' : 'no' }) },
+    { head: 'DEFAULT', cell: ({ byDefault }: ControllerRow) => ({ text: byDefault ? 'on' : 'off' }) },
+    {
+      head: 'WATCHES',
+      cell: ({ watches }: ControllerRow) => ({ text: watches.map(({ name }) => name).join(', ') }),
+    },
+    { head: 'MAY', cell: ({ rights }: ControllerRow) => ({ text: rights.map(rightText).join('; ') }) },
+    { head: 'WHAT IT DOES', cell: ({ summary }: ControllerRow) => ({ text: summary }) },
+  ]
+  return tableText(columns, rows, paint)
+}
+
+function rightText({ verbs, resources = [], nonResourceURLs = [], namespace }: Right): string {
+  const where = namespace === undefined ? '' : ` in ${namespace}`
+  return `${verbs.join(', ')} ${[...resources, ...nonResourceURLs].join(', ')}${where}`
+}

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+const page = readFileSync(join(root, 'docs/how-to/add-a-controller.md'), 'utf8')
+const shown = [...page.matchAll(/^`(src\/[^`]+)`:\n\n```ts\n(.*?)```\n/gms)].map(
+  ([, file = '', code = '']) => [file, code] as const,
+)
+
+test('the page on how to add a controller shows all of one', () => {
+  expect(shown.map(([file]) => file)).toEqual([
+    'src/manager/controllers/version-skew/skew.ts',
+    'src/manager/controllers/version-skew/version-skew.ts',
+    'src/manager/table.ts',
+    'src/manager/controllers/version-skew/version-skew.test.ts',
+  ])
+})
+
+test.each(shown)('and %s is as it runs', (file, code) => {
+  expect(code).toBe(readFileSync(join(root, file), 'utf8'))
+})

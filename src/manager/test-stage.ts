@@ -1,0 +1,109 @@
+import type { TestAuthority } from '../kit/test-authority.ts'
+import { type TestServer, testServer } from '../kit/test-server.ts'
+import { realTime } from '../kit/time.ts'
+import { until } from '../kit/until.ts'
+import { type ElectionTiming, type Ending, usualElection } from '../kube/election.ts'
+import { CompletedConfig } from './complete.ts'
+import type { ManagerConfig } from './config.ts'
+import type { ControllerRow } from './controller.ts'
+import { managerObjects } from './rights.ts'
+import { runManager } from './run.ts'
+import { controllers } from './table.ts'
+import { TestAuthorizer } from './test-authorizer.ts'
+import { TestCluster } from './test-cluster.ts'
+
+/** As usual, so that a busy machine loses no lease; only nobody waits long for the next try. */
+const patient: ElectionTiming = { ...usualElection, retry: 100 }
+
+/** A manager that runs. */
+export class Running implements AsyncDisposable {
+  readonly lines: string[] = []
+  readonly stop = new AbortController()
+  readonly listening: Promise<number>
+  readonly ending: Promise<Ending>
+
+  constructor(config: CompletedConfig) {
+    const port = Promise.withResolvers<number>()
+    this.listening = port.promise
+    this.ending = runManager(
+      config,
+      {
+        ...{ time: realTime, now: () => new Date(), random: Math.random, onListening: port.resolve },
+        log: (line) => this.lines.push(line),
+      },
+      this.stop.signal,
+    )
+    this.ending.catch(port.reject)
+  }
+
+  async ask(path: string): Promise<{ readonly status: number; readonly text: string }> {
+    const response = await fetch(`http://127.0.0.1:${await this.listening}${path}`)
+    return { status: response.status, text: await response.text() }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stop.abort()
+    await this.ending.catch(() => undefined)
+  }
+}
+
+export interface Stage extends AsyncDisposable {
+  readonly cluster: TestCluster
+  readonly authorizer: TestAuthorizer
+  readonly start: (identity: string, election?: ElectionTiming) => Promise<Running>
+}
+
+/** A cluster in which nobody may do what these rows do not say, and managers for it. */
+export async function stage(
+  authority: TestAuthority,
+  rows: readonly ControllerRow[] = controllers,
+): Promise<Stage> {
+  const authorizer = new TestAuthorizer(managerObjects(rows))
+  const cluster = new TestCluster(authorizer)
+  const server: TestServer = await testServer(authority, cluster.answer)
+  const stack = new AsyncDisposableStack()
+  stack.use(server)
+  const data = (text: string): string => Buffer.from(text).toString('base64')
+  const kubeconfig = JSON.stringify({
+    'current-context': 'x',
+    contexts: [{ name: 'x', context: { cluster: 'x', user: 'x' } }],
+    clusters: [
+      {
+        name: 'x',
+        cluster: { server: server.url, 'certificate-authority-data': data(authority.certificate) },
+      },
+    ],
+    users: [
+      {
+        name: 'x',
+        user: {
+          'client-certificate-data': data(authority.client.certificate),
+          'client-key-data': data(authority.client.privateKey),
+        },
+      },
+    ],
+  })
+  return {
+    cluster,
+    authorizer,
+    async start(identity, election = patient) {
+      const config: ManagerConfig = {
+        kubeconfig: 'k',
+        chosen: rows,
+        listen: { host: '127.0.0.1', port: 0 },
+        election,
+      }
+      const completed = await CompletedConfig.complete(config, {
+        readFile: async () => kubeconfig,
+        machine: identity,
+        uuid: () => '1',
+      })
+      return stack.use(new Running(completed))
+    },
+    [Symbol.asyncDispose]: async () => stack.disposeAsync(),
+  }
+}
+
+export async function soon(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
+  await until(what, async () => look(), { within: 10_000, every: 10 })
+}
