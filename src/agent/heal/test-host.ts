@@ -15,7 +15,7 @@ import type { ActScene } from './act/perform.ts'
 export const subnetFile = '/run/flannel/subnet.env'
 export const conflist = '/etc/cni/net.d/10-flannel.conflist'
 
-/** For tests: a host with a runtime, a network whose configuration is derived, and a file with a secret. */
+/** For tests: a host with a runtime, a network whose configuration is derived, a file with a secret, and one that matters once. */
 export function healPlan(text = 'one'): NodePlan {
   return hostPlan(
     running('containerd', '1', { stage: 'node', text }),
@@ -42,6 +42,14 @@ const withSecret = componentOf({
       mode: '0600',
       content: { kind: 'secret', secret: 'key', tag: 'tag' },
       restart: false,
+    },
+    {
+      path: '/etc/hyperkube/agent/birth',
+      owner: 'root',
+      mode: '0600',
+      content: { kind: 'text', text: 'new' },
+      restart: false,
+      once: true,
     },
   ],
 })

@@ -99,6 +99,14 @@ test('a secret is beyond what a host can bring', async () => {
   })
 })
 
+test('what matters at a birth alone is not put back: it may be taken away for another one', async () => {
+  await rm(host.place('/etc/hyperkube/agent/birth'))
+  expect(await drifts()).toEqual({
+    putBack: [],
+    beyond: ['hyperkube-agent: /etc/hyperkube/agent/birth, it is gone'],
+  })
+})
+
 test('nothing is derived from a source that has just become another one', async () => {
   await putOn(host, subnetFile, 'FLANNEL_SUBNET=10.244.9.1/24\n')
   host.clock.time = Date.now() + 60_000

@@ -83,8 +83,9 @@ function whatIsWrong({ thing, state, unit }: Found): string | undefined {
 function canBePutBack({ components }: NodePlan, { component, target, name }: Item): boolean {
   if (target === 'certificate') return false
   if (target !== 'file') return true
-  const isIt = ({ path, content }: ComponentPlan['files'][number]): boolean =>
-    path === name && content.kind === 'text'
+  // What matters at a birth alone says how it was then: whoever takes it away means to have another one.
+  const isIt = ({ path, content, once }: ComponentPlan['files'][number]): boolean =>
+    path === name && content.kind === 'text' && once === undefined
   return components.some((one) => one.name === component && one.files.some(isIt))
 }
 
