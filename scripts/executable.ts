@@ -70,6 +70,8 @@ async function prepareBlob(work: string, own: boolean, version: string | undefin
       main: bundle,
       output: blob,
       disableExperimentalSEAWarning: true,
+      // What is read as it is, by whoever finds himself in an executable.
+      assets: { 'host.ps1': join(root, 'src/agent/windows/powershell/host.ps1') },
       // Compiled code fits only the system it was compiled on.
       useCodeCache: own,
       // A program that runs as root takes no orders from NODE_OPTIONS.

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { instant, looking, noInput, one } from './operation.ts'
+
+const description = z
+  .object({
+    ComputerName: z.string(),
+    CurrentBuildNumber: z.string().regex(/^\d+$/),
+    UBR: z.int(),
+    EditionID: z.string(),
+    InstallationType: z.string(),
+    LastBootUpTime: instant,
+    ContainersFeature: z.boolean(),
+    RebootPending: z.boolean(),
+    Administrator: z.boolean(),
+    PSVersion: z.string(),
+  })
+  .transform((raw) => ({
+    hostname: raw.ComputerName.toLowerCase(),
+    build: Number(raw.CurrentBuildNumber),
+    revision: raw.UBR,
+    edition: raw.EditionID,
+    installation: raw.InstallationType,
+    bootedAt: raw.LastBootUpTime,
+    containersFeature: raw.ContainersFeature,
+    rebootPending: raw.RebootPending,
+    administrator: raw.Administrator,
+    powershell: raw.PSVersion,
+  }))
+
+export const system = {
+  describe: looking({
+    name: 'system.describe',
+    input: noInput,
+    output: one(description),
+    uses: ['Get-ItemProperty', 'Get-CimInstance', 'Get-WindowsFeature', 'Test-Path'],
+  }),
+}

@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ServiceState, ServiceWish } from '../operations/services.ts'
+import { replacing } from './replace.ts'
+import type { Scene, Wishes } from './wanted.ts'
+import type { Role } from './wish.ts'
+
+/** How long a service may take to stop. */
+export const stopPatience = 60_000
+
+/**
+ * A service that has its program, is as it was wished, runs, and was started upon all that it depends on as it is now. While
+ * its program is being replaced, one that runs is left alone: it could be the last time that it starts.
+ */
+export function* serviceRuns(scene: Scene, role: Role, upon: readonly string[]): Wishes {
+  const { wish, seen, memory } = scene
+  const { service, program } = wish.services[role]
+  const { target } = seen.programs[role]
+  for (const step of replacing(role, program, seen.programs[role])) yield { step, keeps: false }
+  const whole = target === program.sha256
+  const there = seen.services.get(service.name)
+  if (there === undefined && target === undefined) yield { wait: `the program of ${role}` }
+  if (there === undefined || (whole && !isAsWished(there, service))) {
+    yield { step: { do: 'put', role }, keeps: true }
+    return
+  }
+  const settings = [service.commandLine, ...service.environment, ...service.dependsOn]
+  const basis = whole ? [target, ...settings, ...upon].join(' ') : 'a former program'
+  if (there.state === 'Stopped') yield { step: { do: 'start', role, basis }, keeps: true }
+  if (there.state !== 'Running') yield* isChanging(scene, role, there.processId)
+  if (whole && memory.started[role]?.basis !== basis) yield { step: { do: 'stop', role }, keeps: true }
+  // kube-proxy comes last: nobody waits for it, and whether it is well is for healing to ask.
+  if (!seen.ready.has(role) && role !== 'kube-proxy') yield { wait: `${role} to be well` }
+}
+
+function isAsWished(there: ServiceState, wish: ServiceWish): boolean {
+  return (
+    there.commandLine === wish.commandLine &&
+    there.description === wish.description &&
+    there.startMode === 'Auto' &&
+    isDeepStrictEqual([there.dependsOn, there.environment], [wish.dependsOn, wish.environment])
+  )
+}
+
+/** One that does not obey within its time is ended: the very process that was seen. */
+export function* isChanging({ seen, memory, now }: Scene, role: Role, processId: number): Wishes {
+  const since = memory.stopping[role] ?? now
+  const process = seen.processes.find(({ id }) => id === processId)
+  if (process !== undefined && now - since > stopPatience)
+    yield { step: { do: 'end', role, process }, keeps: true }
+  yield { wait: `${role}, which is about to start or stop` }
+}

@@ -1,0 +1,13 @@
+import { fileHandlers } from './file-handlers.ts'
+import type { Handlers } from './handler.ts'
+import type { Machine } from './machine.ts'
+import { networkHandlers } from './network-handlers.ts'
+import { serviceHandlers } from './service-handlers.ts'
+
+export function handlersOf(machine: Machine): Handlers {
+  return {
+    ...serviceHandlers(machine),
+    ...networkHandlers(machine),
+    ...fileHandlers(machine),
+  }
+}

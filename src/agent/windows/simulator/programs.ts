@@ -1,0 +1,77 @@
+import { hostAddress, type Machine, newId, type SimulatedProcess } from './machine.ts'
+import { fail, runsSince } from './manager.ts'
+import { addNetwork, dropNetwork, isUp } from './switching.ts'
+
+/** The network of pods, as all of them know it. */
+export const overlay = 'flannel.4096'
+
+/** What the programs of a node do as time goes by, as far as others can see it. */
+export function live(machine: Machine): void {
+  for (const { image, service } of [...machine.processes.values()]) {
+    const known = machine.services.get(service)
+    // A program that is damaged ends at once.
+    if (known?.state === 'Running' && image.content.startsWith('damaged')) fail(machine, known, 1)
+  }
+  for (const network of machine.networks) {
+    if (network.adapter !== undefined && isUp(machine)) network.managementAddress = hostAddress
+  }
+  if (isReady(machine, 'kubelet')) machine.cluster.registered = true
+  flanneld(machine)
+  kubeProxy(machine)
+}
+
+function flanneld(machine: Machine): void {
+  const { cluster, time } = machine
+  const since = runsSince(machine, 'flanneld')
+  if (since === undefined || !cluster.registered || time - since < 3000 || !isUp(machine)) return
+  // It looks when it starts, and not again.
+  if (time - since > 8000) return
+  const there = machine.networks.find(({ name }) => name === overlay)
+  if (there !== undefined && there.subnet !== cluster.subnet) dropNetwork(machine, there.id)
+  if (there?.subnet === cluster.subnet) return
+  addNetwork(machine, {
+    name: overlay,
+    type: 'Overlay',
+    subnet: cluster.subnet,
+    adapter: 'Ethernet',
+    persistent: false,
+  })
+}
+
+/** It takes all policies away when it starts, waits for the network, and makes its own once. */
+function kubeProxy(machine: Machine): void {
+  const since = runsSince(machine, 'kube-proxy')
+  const process = processOf(machine, 'kube-proxy')
+  if (since === undefined || process === undefined || process.network !== undefined) return
+  const network = machine.networks.find(({ name }) => name === overlay)
+  const address = sourceAddress(machine)
+  if (network?.type.toLowerCase() !== 'overlay' || !isUp(machine)) return
+  if (address === undefined) {
+    // source-vip flag not set
+    const service = machine.services.get('kube-proxy')
+    if (service !== undefined) fail(machine, service, 1)
+    return
+  }
+  process.network = network.id
+  const endpoint = { id: newId(machine), name: 'remote', network: network.id, address: '10.0.0.11' }
+  machine.endpoints.push(endpoint)
+  machine.policies = [{ id: newId(machine), endpoints: [endpoint.id], sourceAddress: address }]
+}
+
+export function processOf(machine: Machine, name: string): SimulatedProcess | undefined {
+  return machine.processes.get(machine.services.get(name)?.process ?? 0)
+}
+
+/** The address that host-local has given to kube-proxy. */
+export function sourceAddress({ taken }: Machine): string | undefined {
+  return [...(taken.get(overlay) ?? [])].find(([, owner]) => owner === 'kube-proxy')?.[0]
+}
+
+/** What a program says when it is asked how it is. */
+export function isReady(machine: Machine, name: string): boolean {
+  const since = runsSince(machine, name)
+  if (since === undefined || machine.time - since < 2000) return false
+  if (name === 'kubelet') return runsSince(machine, 'containerd') !== undefined && isUp(machine)
+  if (name === 'kube-proxy') return processOf(machine, name)?.network !== undefined
+  return true
+}

@@ -1,0 +1,112 @@
+import type { Handlers } from './handler.ts'
+import { instantOf } from './instant.ts'
+import type { Machine, SimulatedService } from './machine.ts'
+import { begin, fail, halt } from './manager.ts'
+
+type Parts = Pick<Handlers, 'services' | 'processes' | 'environment' | 'system'>
+
+export function serviceHandlers(machine: Machine): Parts {
+  const known = (name: string): SimulatedService => {
+    const service = machine.services.get(name)
+    if (service === undefined) throw new Error(`Cannot find any service with service name '${name}'.`)
+    return service
+  }
+  return {
+    services: {
+      list: ({ names }) =>
+        [...machine.services.values()]
+          .filter(({ name }) => names.includes(name))
+          .map((service) => ({
+            Name: service.name,
+            State: service.state,
+            StartMode: 'Auto' as const,
+            ProcessId: service.process,
+            ExitCode: service.exitCode,
+            PathName: service.commandLine,
+            Description: service.description,
+            DependsOn: [...service.dependsOn],
+            Environment: [...service.environment],
+          })),
+      put(wish) {
+        const former = machine.services.get(wish.name)
+        if (former !== undefined) {
+          Object.assign(former, wish)
+          return []
+        }
+        machine.services.set(wish.name, {
+          ...wish,
+          state: 'Stopped',
+          until: 0,
+          exitCode: 1077,
+          process: 0,
+          restartAt: undefined,
+          failures: 0,
+          deaf: false,
+        })
+        return []
+      },
+      start({ name }) {
+        begin(machine, known(name))
+        return []
+      },
+      stop({ name }) {
+        halt(machine, known(name))
+        return []
+      },
+      remove({ name }) {
+        const service = machine.services.get(name)
+        if (service === undefined) return []
+        // It goes when its process does; nobody here looks at it in between.
+        machine.processes.delete(service.process)
+        machine.services.delete(name)
+        return []
+      },
+    },
+    processes: {
+      list: ({ below }) =>
+        [...machine.processes.values()]
+          .filter(({ image }) => image.path.toLowerCase().startsWith(`${below.toLowerCase()}\\`))
+          .map(({ id, image, startedAt }) => ({
+            ProcessId: id,
+            ParentProcessId: 4,
+            ExecutablePath: image.path,
+            CreationDate: instantOf(startedAt),
+          })),
+      end({ id, program, startedAt }) {
+        const process = machine.processes.get(id)
+        if (process?.image.path !== program || instantOf(process.startedAt) !== startedAt) return []
+        const service = machine.services.get(process.service)
+        if (service === undefined) machine.processes.delete(id)
+        else fail(machine, service, 1)
+        return []
+      },
+    },
+    environment: {
+      get({ name }) {
+        const value = machine.environment.get(name)
+        return value === undefined ? [] : [{ Value: value }]
+      },
+      set({ name, value }) {
+        if (value === null) machine.environment.delete(name)
+        else machine.environment.set(name, value)
+        return []
+      },
+    },
+    system: {
+      describe: () => [
+        {
+          ComputerName: 'WIN1',
+          CurrentBuildNumber: '20348',
+          UBR: 2700,
+          EditionID: 'ServerStandard',
+          InstallationType: 'Server Core',
+          LastBootUpTime: instantOf(machine.bootedAt),
+          ContainersFeature: true,
+          RebootPending: false,
+          Administrator: true,
+          PSVersion: '5.1.20348.2700',
+        },
+      ],
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import { hostAddress, hostGateway, type Machine, newId, type SimulatedNetwork } from './machine.ts'
+
+const backAfter = 8000
+
+/**
+ * What networks do to the host’s adapter. The first one on it makes a switch: the adapter’s address moves to a new
+ * interface, all connections break, and routes that nobody makes anew are lost. When the last one goes, all of it goes
+ * back.
+ */
+export function addNetwork(machine: Machine, wish: Omit<SimulatedNetwork, 'id' | 'managementAddress'>): void {
+  if (machine.networks.some(({ name }) => name === wish.name))
+    throw new Error('A network with this name already exists. (HNS)')
+  const first = !hasSwitch(machine)
+  machine.networks.push({ ...wish, id: newId(machine), managementAddress: undefined })
+  if (first && hasSwitch(machine)) moveAddress(machine, { name: 'vEthernet (Ethernet)', virtual: true })
+}
+
+export function dropNetwork(machine: Machine, id: string): void {
+  const had = hasSwitch(machine)
+  machine.networks = machine.networks.filter((network) => network.id !== id)
+  const gone = new Set(
+    machine.endpoints.filter(({ network }) => network === id).map((endpoint) => endpoint.id),
+  )
+  machine.endpoints = machine.endpoints.filter(({ network }) => network !== id)
+  machine.policies = machine.policies.filter(({ endpoints }) => !endpoints.some((one) => gone.has(one)))
+  if (had && !hasSwitch(machine)) moveAddress(machine, { name: 'Ethernet', virtual: false })
+}
+
+export function hasSwitch({ networks }: Machine): boolean {
+  return networks.some(({ adapter }) => adapter !== undefined)
+}
+
+/** The link goes down and comes back: what was only in memory is lost. */
+export function bounce(machine: Machine): void {
+  machine.breaks++
+  for (const adapter of machine.adapters) {
+    if (adapter.name === 'Backup network') continue
+    adapter.downUntil = machine.time + backAfter
+    machine.routes = machine.routes.filter(
+      ({ interfaceIndex, destination }) => interfaceIndex !== adapter.index || destination === '0.0.0.0/0',
+    )
+  }
+}
+
+function moveAddress(machine: Machine, to: { name: string; virtual: boolean }): void {
+  const old = new Set(
+    machine.adapters.filter(({ name }) => name !== 'Backup network').map(({ index }) => index),
+  )
+  machine.routes = machine.routes.filter(({ interfaceIndex }) => !old.has(interfaceIndex))
+  const address = { IPAddress: hostAddress, PrefixLength: 24 }
+  const index = to.virtual ? ++machine.last : 4
+  machine.adapters = [
+    { name: 'Ethernet', index: 4, virtual: false, downUntil: 0, addresses: to.virtual ? [] : [address] },
+    ...(to.virtual ? [{ ...to, index, downUntil: 0, addresses: [address] }] : []),
+    ...machine.adapters.filter(({ name }) => name === 'Backup network'),
+  ]
+  machine.routes.push({ destination: '0.0.0.0/0', nextHop: hostGateway, interfaceIndex: index, metric: 0 })
+  bounce(machine)
+}
+
+/** Whether the host can be reached, and reach anybody. */
+export function isUp({ adapters, time }: Machine): boolean {
+  return adapters.some(
+    ({ addresses, downUntil }) =>
+      downUntil <= time && addresses.some(({ IPAddress }) => IPAddress === hostAddress),
+  )
+}

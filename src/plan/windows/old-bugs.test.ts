@@ -1,0 +1,50 @@
+import { win32 } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { clusterOf, planInput } from '../fixtures.ts'
+import { planCluster } from '../plan.ts'
+
+/** What scripts of former years did wrong about settings; what they did wrong on a host is in src/agent/windows/recover. */
+
+const text = `apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: mixed }
+spec:
+  kubernetes: 1.37.1
+  network: { pods: 10.99.0.0/16 }
+  hosts:
+    - { name: cp1, address: 192.168.1.11, roles: [control-plane] }
+    - { name: nt1, address: 192.168.1.31, roles: [worker], os: windows }
+`
+
+const plan = planCluster(planInput(clusterOf(text), () => ({ windows: { build: 20_348 } }))).plans.find(
+  ({ os }) => os === 'windows',
+)
+const components = new Map(plan?.components.map((component) => [component.name, component]))
+
+function argumentsOf(name: string): readonly string[] {
+  const service = components.get(name)?.service
+  return service?.supervisor === 'scm' ? service.arguments : []
+}
+
+test('bug 9: the name that a cloud gives the node reached flanneld alone', () => {
+  const flanneld = components.get('flanneld')?.service
+  expect(flanneld?.supervisor === 'scm' && flanneld.environment).toEqual({ NODE_NAME: 'nt1' })
+  expect(argumentsOf('kubelet')).toContain('--hostname-override=nt1')
+  expect(argumentsOf('kube-proxy')).toContain('--hostname-override=nt1')
+})
+
+test('the pods’ network of the other script never reached flanneld', () => {
+  const file = components
+    .get('flanneld')
+    ?.files.find(({ path }) => win32.basename(path) === 'net-conf.json')?.content
+  expect(file?.kind === 'text' && parse(file.text)).toMatchObject({
+    Network: '10.99.0.0/16',
+    Backend: { Type: 'vxlan', VNI: 4096, Port: 4789 },
+  })
+})
+
+test('no flag is set that a later Kubernetes would not know any more', () => {
+  const all = ['kubelet', 'kube-proxy', 'flanneld'].flatMap(argumentsOf).join(' ')
+  expect(all).not.toMatch(/pod-infra-container-image|feature-gates|log-dir|logtostderr|network-plugin|cni-/)
+})
