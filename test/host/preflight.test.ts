@@ -75,8 +75,9 @@ async function rule(host: Host, text: string, hook: 'input' | 'output' = 'input'
   await host.exec(['nft', '-f', '-'], { input: `table inet test {\n${chain}\n}\n` })
 }
 
+/** Beside ssh, and the figures of the agent. */
 async function listeners(host: Host): Promise<string> {
-  const { stdout } = await host.exec(['ss', '-Hlntu', 'not sport = :22'])
+  const { stdout } = await host.exec(['ss', '-Hlntu', 'not sport = :22 and not sport = :6446'])
   return stdout.trim()
 }
 
