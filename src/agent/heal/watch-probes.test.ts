@@ -45,6 +45,20 @@ test('a probe fails when it has failed as often in a row as it counts, and each 
   expect(states()).toEqual(['well', 'well'])
 })
 
+test('what has failed is asked again soon, and what is well in its own time', async () => {
+  let asked = 0
+  const slow = { ...probeAt('healthz'), every: 60_000, failures: 3 }
+  const answers = new Map<string, () => Promise<Seen>>()
+  const { clock, watch } = watchOf(answers)
+  answers.set('healthz', async () => (++asked < 2 ? failed() : { state: 'well' }))
+  watch.follow(planOf(componentOf({ name: 'kubelet', probes: [slow] })), signal)
+  await clock.pass(3000)
+  await clock.pass(5000)
+  expect(asked).toBe(2)
+  await clock.pass(5000)
+  expect(asked).toBe(2)
+})
+
 test('nobody knows what a probe would have said that breaks', async () => {
   const broken = async (): Promise<Seen> => Promise.reject(new Error('a mistake'))
   const { clock, watch } = watchOf(new Map([['healthz', broken]]))

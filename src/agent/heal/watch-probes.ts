@@ -12,6 +12,8 @@ import type { AskProbe, Seen } from './seen.ts'
 
 /** No more probes than these are asked at once: whoever asks many at a time measures themselves. */
 const most = 8
+/** What has failed is asked again sooner than others, in milliseconds. */
+const again = 5000
 /** All are asked for the first time within this time, in milliseconds. */
 const within = 3000
 
@@ -64,7 +66,7 @@ export function watchProbes({ ask, clock, random, changed }: ProbesScene): Probe
       const { state } = one.counted
       one.counted = counted(one.counted, probe, answer, time())
       if (one.counted.state !== state) changed()
-      pause = varied(probe.every, random())
+      pause = varied(one.counted.state === 'shaky' ? Math.min(probe.every, again) : probe.every, random())
     }
   }
 

@@ -12,7 +12,7 @@ export type ProbeWish = Pick<Probe, 'name' | 'check'> & Partial<Probe>
  * moment is left alone.
  */
 export function local(wish: ProbeWish): Probe {
-  return { scope: 'local', every: 5000, timeout: 5000, failures: 3, ...wish }
+  return { scope: 'local', every: 10_000, timeout: 5000, failures: 3, ...wish }
 }
 
 /** What is said of the world around it, and leads to nothing else. */

@@ -186,6 +186,18 @@ test('one that may have read what was wrong is started by whoever comes next', a
   ])
 })
 
+test('one that ends over what was wrong, and starts again by itself, has read what came back', async () => {
+  await writeFile(host.place('/etc/hyperkube/containerd/config'), 'xxx')
+  const scene = await sceneOf(host, plan)
+  const pause: typeof host.clock.pause = async (milliseconds, signal) => {
+    await host.clock.pause(milliseconds, signal)
+    await host.systemd.restart('containerd.service')
+  }
+  const clock = { now: () => host.clock.now(), pause }
+  await performedIn({ ...scene, host: { ...host, clock } }, stepOf(['put-back']))
+  expect(await applied(host, plan, { secrets: { key: 'secret' } })).toEqual([])
+})
+
 test('put back and restarted, it has seen all there is', async () => {
   await writeFile(host.place('/etc/hyperkube/containerd/config'), 'xxx')
   await performed(stepOf(['put-back', 'restart']))

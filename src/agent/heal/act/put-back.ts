@@ -49,8 +49,9 @@ async function isPossible(host: LinuxHost, plan: NodePlan, op: Op): Promise<bool
 async function putOneBack(run: PlanRun, op: Op): Promise<Outcome> {
   const { host } = run
   const since = await spoiltSince(host, op)
+  const before = await runsOf(run)
   const outcome = await perform(run, op)
-  await tellSeen(run, op, since)
+  await tellSeen(run, op, since, before)
   if (op.target !== 'service') return outcome
   const { enabled } = await host.systemd.show(op.name)
   if (!enabled) await host.systemd.enable([op.name])
@@ -66,20 +67,49 @@ async function spoiltSince({ files, layout }: LinuxHost, { target, name }: Op): 
   return facts === undefined ? undefined : BigInt(facts.changed)
 }
 
+/** Which start each service is at, by its unit. */
+async function runsOf({ host, plan }: PlanRun): Promise<ReadonlyMap<string, string>> {
+  const units = plan.components.flatMap(({ service }) =>
+    service?.supervisor === 'systemd' ? [service.name] : [],
+  )
+  const states = await host.systemd.showAll(units)
+  return new Map(units.map((unit, index) => [unit, states[index]?.invocation ?? '']))
+}
+
 /**
  * A process that was there before somebody spoilt a thing has read it as it is again now, and need not start for it. Of a
- * program it has all that it needs in any case.
+ * program it has all that it needs in any case. Nor has one that ends over it: it starts again by itself.
  */
 async function tellSeen(
-  { host, plan, book, items }: PlanRun,
+  { host, plan, book, items, signal }: PlanRun,
   op: Op,
   since: bigint | undefined,
+  before: ReadonlyMap<string, string>,
 ): Promise<void> {
   const readers = restartedFor(book.ledger, items, op)
   for (const { name, service } of plan.components) {
     if (service?.supervisor !== 'systemd' || !readers.has(name)) continue
     const { pid } = await host.systemd.show(service.name)
-    const knows = op.target === 'artifact' ? pid !== 0 : since && (await wasThereBefore(host, pid, since))
+    const hasRead = op.target === 'artifact' ? pid !== 0 : since && (await wasThereBefore(host, pid, since))
+    const knows = hasRead || (await startsAnew(host, service.name, before.get(service.name) ?? '', signal))
     if (knows) await book.keep(withSeen(book.ledger, service.name, op.name))
+  }
+}
+
+/** systemd starts again what ends after two seconds. In milliseconds. */
+const [soon, every] = [5000, 200]
+
+async function startsAnew(
+  { systemd, clock }: LinuxHost,
+  unit: string,
+  former: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const until = clock.now().getTime() + soon
+  for (;;) {
+    const { pid, invocation } = await systemd.show(unit)
+    if (pid !== 0 && invocation !== former) return true
+    if (clock.now().getTime() >= until) return false
+    await clock.pause(every, signal)
   }
 }
