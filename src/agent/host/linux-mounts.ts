@@ -3,12 +3,14 @@ import type { Command } from './command.ts'
 import type { Mounts } from './mounts.ts'
 
 export function linuxMounts(command: Command): Mounts {
+  const list = async (): Promise<string[]> => mountPointsIn(await readFile('/proc/self/mountinfo', 'utf8'))
   return {
-    list: async () => mountPointsIn(await readFile('/proc/self/mountinfo', 'utf8')),
+    list,
     async unmount(path) {
-      // 32: somebody still uses it.
+      // 32: somebody still uses it; or it has gone with another one, as where a directory is mounted over itself.
       const { code } = await command(['umount', '--', path], { codes: [0, 32] })
-      if (code === 32) await command(['umount', '--lazy', '--', path])
+      if (code === 0 || !(await list()).includes(path)) return
+      await command(['umount', '--lazy', '--', path])
     },
   }
 }

@@ -61,6 +61,8 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   },
   'flanneld.service': {
     directories: ['/run/flannel'],
+    // What a probe of its network has left that was killed over it.
+    mounts: ['/run/hyperkube'],
     links: [/^flannel[.-]/],
     tables: ['flannel-ipv4', 'flannel-ipv6'],
     chains: ['FLANNEL-'],

@@ -15,7 +15,7 @@ const conflist = JSON.stringify({
   ],
 })
 
-/** Bridge, portmap and ip, as far as they show here. */
+/** Bridge and portmap, as far as they show here. */
 function host(broken?: (words: string) => Partial<CommandResult> | undefined): TestEdges {
   const edges = testEdges((argv) => {
     const words = wordsOf(argv)
@@ -26,7 +26,7 @@ function host(broken?: (words: string) => Partial<CommandResult> | undefined): T
 }
 
 function wordsOf(argv: Argv): string {
-  if (argv[0] === 'ip') return argv.slice(2, 3).join('')
+  if (argv[0] !== 'env') return argv[0]
   const verb = argv.find((word) => word.startsWith('CNI_COMMAND='))?.slice('CNI_COMMAND='.length)
   return `${verb} ${argv.at(-1)?.split('/').at(-1)}`
 }
@@ -40,8 +40,8 @@ async function ask(edges: TestEdges, times = 1): Promise<Seen[]> {
   return seen
 }
 
-const clean = ['DEL portmap', 'DEL bridge', 'delete']
-const visit = ['add', 'ADD bridge', 'ADD portmap', ...clean]
+const clean = ['DEL portmap', 'DEL bridge', 'umount']
+const visit = ['touch', 'unshare', 'ADD bridge', 'ADD portmap', ...clean]
 
 test('what an earlier one left is taken away, and then each joins and leaves', async () => {
   const edges = host()
@@ -60,7 +60,7 @@ test('plugins are told what came of the one before them', async () => {
     name: 'flannel',
   })
   expect(JSON.parse(second?.input ?? '')).toMatchObject({ prevResult: { from: 'ADD bridge' } })
-  expect(first?.argv).toContain('CNI_NETNS=/run/netns/hyperkube-probe')
+  expect(first?.argv).toContain('CNI_NETNS=/run/hyperkube/probe-network')
   expect(first?.argv).toContain('/plugins/bridge')
 })
 
@@ -70,7 +70,13 @@ test('a plugin that refuses is heard, and all is taken away', async () => {
   expect(await ask(edges)).toEqual([
     { state: 'failed', code: 'SANDBOX_NOT_JOINED', seen: 'bridge: no IP addresses available in range set' },
   ])
-  expect(edges.ran.map(({ argv }) => wordsOf(argv))).toEqual([...clean, 'add', 'ADD bridge', ...clean])
+  expect(edges.ran.map(({ argv }) => wordsOf(argv))).toEqual([
+    ...clean,
+    'touch',
+    'unshare',
+    'ADD bridge',
+    ...clean,
+  ])
 })
 
 test('who does not get away again is not well, and is taken away by the next', async () => {
@@ -86,7 +92,7 @@ test('who does not get away again is not well, and is taken away by the next', a
     code: 'SANDBOX_NOT_JOINED',
     seen: 'it did not get away again: bridge: env: not found',
   })
-  expect(edges.ran.at(-1)?.argv).toEqual(['ip', 'netns', 'delete', 'hyperkube-probe'])
+  expect(edges.ran.at(-1)?.argv).toEqual(['umount', '--', '/run/hyperkube/probe-network'])
   fails = false
   edges.ran.length = 0
   expect(await look()).toEqual({ state: 'well' })

@@ -7,10 +7,10 @@ import type { ProbeEdges } from './edges.ts'
 
 /**
  * Of the namespace and of a container that nobody runs. Always the same: what one that was killed has left is found by the
- * next, and no address is ever lost to it.
+ * next, and no address is ever lost to it. Not where others have theirs: `ip netns` would mount all of those once more.
  */
 const name = 'hyperkube-probe'
-const namespace = `/run/netns/${name}`
+const namespace = '/run/hyperkube/probe-network'
 
 /** How long it may take to clean up, for one whose time is over as well. */
 const cleanup = 20_000
@@ -30,14 +30,15 @@ export function askSandbox({ files, command }: Pick<ProbeEdges, 'files' | 'comma
       try {
         await leaveNetwork(command, network, guest, result, limit)
       } finally {
-        // 1: there is none.
-        await command(['ip', 'netns', 'delete', name], { codes: [0, 1], signal: limit })
+        // 32: there is none. 1: there is not even a file.
+        await command(['umount', '--', namespace], { codes: [0, 1, 32], signal: limit })
       }
     }
     if (!isClean) await leave().catch(() => undefined)
     isClean = false
     try {
-      await command(['ip', 'netns', 'add', name], { signal })
+      await command(['touch', namespace], { signal })
+      await command(['unshare', `--net=${namespace}`, 'true'], { signal })
       result = await joinNetwork(command, network, guest, signal)
     } catch (error) {
       await leave().catch(() => undefined)
