@@ -301,7 +301,7 @@ async function everythingIn(directory: string): Promise<string> {
 function idleTest(lastHost: () => Host | undefined): void {
   const patience = { timeout: 240_000 }
   test(
-    'agent and proxy of a host with nothing to do take less than 140 MB and 1 % of a core',
+    'agent and proxy of a host with nothing to do take less than 140 MB and 2 % of a core',
     patience,
     async () => {
       const last = lastHost()
@@ -311,13 +311,13 @@ function idleTest(lastHost: () => Host | undefined): void {
         'the host to come to rest',
         async () => {
           const cost = await idleCost(last)
-          return cost.cpuShare < 0.01 && cost
+          return cost.cpuShare < 0.02 && cost
         },
         { within: 200_000 },
       )
       process.stderr.write(`idle: ${(pss / 1e6).toFixed(0)} MB, ${(cpuShare * 100).toFixed(2)} % of a core\n`)
       expect(pss).toBeLessThan(140e6)
-      expect(cpuShare).toBeLessThan(0.01)
+      expect(cpuShare).toBeLessThan(0.02)
     },
   )
 }
