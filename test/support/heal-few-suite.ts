@@ -73,13 +73,13 @@ export function healFewSuite(clusterNow: () => UpCluster): void {
       'the host to come to rest',
       async () => {
         const cost = await idleCost(first, 30_000)
-        return cost.cpuShare < 0.02 && cost
+        return cost.cpuShare < 0.03 && cost
       },
       { within: 150_000 },
     )
     process.stderr.write(`idle: ${(pss / 1e6).toFixed(0)} MB, ${(cpuShare * 100).toFixed(2)} % of a core\n`)
-    expect(pss).toBeLessThan(140e6)
-    expect(cpuShare).toBeLessThan(0.02)
+    expect(pss).toBeLessThan(170e6)
+    expect(cpuShare).toBeLessThan(0.03)
   })
 }
 
