@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Claim } from '../contract/request.ts'
 import type { Stage } from '../contract/stage.ts'
 import { hasCode } from '../kit/errors.ts'
 import type { Secret } from '../pki/secret.ts'
-import { followRun } from './follow-run.ts'
+import { inRun } from './in-run.ts'
 import type { Session } from './session.ts'
 import type { Tell } from './stream.ts'
 
@@ -45,20 +44,14 @@ async function applyOnce(
   through: Stage,
   tell: Tell,
 ): Promise<void> {
-  const run = randomUUID()
-  await session.ask(
-    {
-      type: 'apply',
-      claim,
-      run,
-      through,
-      plan,
-      secrets: secretsFor(plan, secrets),
-      certificates: { ...certificates },
-    },
-    'running',
-  )
-  await followRun(session, run, tell)
+  await inRun(session, tell, {
+    type: 'apply',
+    claim,
+    through,
+    plan,
+    secrets: secretsFor(plan, secrets),
+    certificates: { ...certificates },
+  })
 }
 
 function secretsFor({ components }: NodePlan, secrets: ReadonlyMap<string, Secret>): Record<string, string> {

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { Claim } from '../contract/request.ts'
 import type { LeaveStep } from '../rollout/step.ts'
-import { followRun } from './follow-run.ts'
+import { inRun } from './in-run.ts'
 import type { Membership, Patience } from './observer.ts'
 import { resetHost } from './reset.ts'
 import type { Session } from './session.ts'
@@ -49,7 +48,5 @@ const components = [
 
 /** Without its member of etcd an API server could answer nobody. */
 async function stopServing(session: Session, claim: Claim, tell: Tell): Promise<void> {
-  const run = randomUUID()
-  await session.ask({ type: 'stop-services', claim, run, components }, 'running')
-  await followRun(session, run, tell)
+  await inRun(session, tell, { type: 'stop-services', claim, components })
 }

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import type { Claim } from '../contract/request.ts'
-import { followRun } from './follow-run.ts'
+import { inRun } from './in-run.ts'
 import type { Membership } from './observer.ts'
 import type { Session } from './session.ts'
 import { type Tell, toldStep } from './stream.ts'
@@ -46,14 +45,4 @@ export async function makeReadyToJoin(session: Session, options: RejoinOptions):
     tell({ type: 'step-started', step }, { host })
     await toldStep(options, { step, host }, work)
   }
-}
-
-type RunAsk =
-  | { readonly type: 'stop-services'; readonly claim: Claim; readonly components: string[] }
-  | { readonly type: 'clear-etcd'; readonly claim: Claim }
-
-async function inRun(session: Session, tell: Tell, ask: RunAsk): Promise<void> {
-  const run = randomUUID()
-  await session.ask({ ...ask, run }, 'running')
-  await followRun(session, run, tell)
 }

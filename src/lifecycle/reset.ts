@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { Claim } from '../contract/request.ts'
 import { untilAgentGone } from './agent-switch.ts'
-import { followRun } from './follow-run.ts'
+import { inRun } from './in-run.ts'
 import type { Session } from './session.ts'
 import type { Tell } from './stream.ts'
 
@@ -13,9 +12,7 @@ const patience = 30_000
  * nobody is there to be asked.
  */
 export async function resetHost(session: Session, claim: Claim, tell: Tell): Promise<void> {
-  const run = randomUUID()
-  await session.ask({ type: 'reset', claim, run }, 'running')
-  await followRun(session, run, tell)
+  await inRun(session, tell, { type: 'reset', claim })
   // Whoever looks at the host right afterwards shall not find it on its way out. It goes, whether or not we see it go.
   const signal = AbortSignal.timeout(patience)
   await session.remote?.exec(untilAgentGone, { signal, root: true }).catch(() => undefined)

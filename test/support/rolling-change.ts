@@ -11,6 +11,7 @@ import { credentialsIn } from './kubeconfig.ts'
 import { LoadProcess } from './load-process.ts'
 import { more } from './proxied-api.ts'
 import type { UpCluster } from './up-cluster.ts'
+import { components } from './heal-row.ts'
 
 /** A service that began anew. Times are of the machine's clock, which all hosts of a lab share, in microseconds. */
 export interface Restart {
@@ -81,18 +82,7 @@ async function edit(file: string, change: (document: Document) => void): Promise
   await writeFile(file, document.toString())
 }
 
-const services = [
-  'etcd',
-  'kube-apiserver',
-  'kube-controller-manager',
-  'kube-scheduler',
-  'containerd',
-  'kubelet',
-  'kube-proxy',
-  'flanneld',
-  'apiserver-proxy',
-  'hyperkube-agent',
-]
+const services = [...components, 'apiserver-proxy', 'hyperkube-agent']
 
 export interface ServiceTime extends Restart {
   readonly started: string

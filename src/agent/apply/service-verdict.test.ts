@@ -1,20 +1,9 @@
 import { expect, test } from 'vitest'
 import type { UnitState } from '../host/systemd.ts'
+import { idleUnit } from '../host/test-unit.ts'
 import { beginWatch, patienceWith, type Verdict, verdict, watchOn } from './service-verdict.ts'
 
-const idle: UnitState = {
-  load: 'loaded',
-  active: 'inactive',
-  sub: 'dead',
-  result: 'success',
-  status: 0,
-  restarts: 0,
-  pid: 0,
-  invocation: '',
-  busy: false,
-  enabled: true,
-  type: 'notify',
-}
+const idle: UnitState = { ...idleUnit, type: 'notify' }
 const starting: UnitState = { ...idle, active: 'activating', sub: 'start', busy: true, invocation: '1' }
 const up: UnitState = { ...idle, active: 'active', sub: 'running', invocation: '1', pid: 7 }
 const again: UnitState = {

@@ -1,14 +1,11 @@
 import type { Identity } from '../../identity/identity.ts'
-import { HyperkubeError } from '../../kit/errors.ts'
-import { HostKeys } from '../../lifecycle/host-keys.ts'
 import type { Sights } from '../../lifecycle/look/look.ts'
 import { patience, sightsOf } from '../../lifecycle/look/sights.ts'
 import { type Place, placesIn } from '../../lifecycle/places.ts'
 import { type Surroundings, surroundings } from '../../lifecycle/surroundings.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { Remote } from '../../ssh/remote.ts'
 import type { Context } from '../command.ts'
-import { openWays } from '../hosts.ts'
+import { openRemotes } from '../open-remotes.ts'
 import { viewOf } from '../up/propose.ts'
 
 /** The ways to see a cluster, as long as a command looks at it. */
@@ -25,36 +22,21 @@ export async function openSights(
   identity: Identity,
 ): Promise<OpenSights> {
   const places = placesIn(cluster)
-  const ways = await openWays(context.operator, clusterFile, cluster, new HostKeys(identity))
-  const remotes = new Map(
-    cluster.spec.hosts.map((host) => [host.name, ways.connect(host, context.signal)] as const),
-  )
-  // That nobody needs one is no reason to end.
-  for (const remote of remotes.values()) remote.catch(() => undefined)
-  const close = async (): Promise<void> => {
-    await Promise.allSettled([...remotes.values()].map(async (remote) => (await remote).close()))
-    ways.close()
-  }
-  const connect = async (host: string): Promise<Remote> => {
-    const remote = remotes.get(host)
-    if (remote === undefined)
-      throw new HyperkubeError('LIMIT_UNKNOWN_HOST', `the cluster has no host ${host}`)
-    return remote
-  }
+  const remotes = await openRemotes(context, clusterFile, cluster, identity)
   try {
-    const view = viewOf({ identity, cluster }, context, connect)
+    const view = viewOf({ identity, cluster }, context, remotes.of)
     const around = await surroundings(places, { ...view, patience })
     return {
       places,
       api: around.api,
-      sights: sightsOf(around, connect),
+      sights: sightsOf(around, remotes.of),
       async [Symbol.asyncDispose]() {
         around[Symbol.dispose]()
-        await close()
+        await remotes[Symbol.asyncDispose]()
       },
     }
   } catch (error) {
-    await close()
+    await remotes[Symbol.asyncDispose]()
     throw error
   }
 }

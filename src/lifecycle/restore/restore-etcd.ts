@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import type { OpenBundle } from '../../bundle/open.ts'
 import { deliveredFile } from '../../contract/delivered.ts'
@@ -11,7 +10,7 @@ import { list } from '../../rollout/words.ts'
 import { applyThrough } from '../apply.ts'
 import { certify } from '../certificates.ts'
 import { deliver, parcelsFor } from '../deliver.ts'
-import { followRun } from '../follow-run.ts'
+import { inRun } from '../in-run.ts'
 import type { Session } from '../session.ts'
 import { type Tell, toldStep } from '../stream.ts'
 import { secretsOf, type Wish } from '../survey.ts'
@@ -140,16 +139,6 @@ async function onEach(
       return [toldStep(options, { step, host }, async () => work(session))]
     }),
   )
-}
-
-type RunAsk =
-  | { type: 'stop-services'; claim: Claim; components: string[]; atOnce: boolean }
-  | { type: 'place-etcd'; claim: Claim; restore: EtcdRestoreId; sha256: string }
-
-async function inRun(session: Session, tell: Tell, ask: RunAsk): Promise<void> {
-  const run = randomUUID()
-  await session.ask({ ...ask, run }, 'running')
-  await followRun(session, run, tell)
 }
 
 /** A host that never had an etcd gets all of it but its service: started without data it would begin with nothing. */

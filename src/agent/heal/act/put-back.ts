@@ -8,9 +8,11 @@ import { perform, type PlanRun } from '../../apply/perform.ts'
 import { type Outcome, runOp } from '../../apply/run.ts'
 import { unitFile } from '../../apply/targets/service.ts'
 import type { LinuxHost } from '../../host/host.ts'
+import type { UnitState } from '../../host/systemd.ts'
 import { lookAtDrift } from '../drift/look.ts'
 import { canDerive } from './rebuild.ts'
 import { wasThereBefore } from './process.ts'
+import { started } from './restart.ts'
 
 export interface PutBack {
   readonly done: readonly string[]
@@ -68,12 +70,14 @@ async function spoiltSince({ files, layout }: LinuxHost, { target, name }: Op): 
 }
 
 /** Which start each service is at, by its unit. */
-async function runsOf({ host, plan }: PlanRun): Promise<ReadonlyMap<string, string>> {
+async function runsOf({ host, plan }: PlanRun): Promise<ReadonlyMap<string, UnitState>> {
   const units = plan.components.flatMap(({ service }) =>
     service?.supervisor === 'systemd' ? [service.name] : [],
   )
   const states = await host.systemd.showAll(units)
-  return new Map(units.map((unit, index) => [unit, states[index]?.invocation ?? '']))
+  return new Map(
+    states.flatMap((state, index) => (units[index] === undefined ? [] : [[units[index], state]])),
+  )
 }
 
 /**
@@ -84,32 +88,28 @@ async function tellSeen(
   { host, plan, book, items, signal }: PlanRun,
   op: Op,
   since: bigint | undefined,
-  before: ReadonlyMap<string, string>,
+  before: ReadonlyMap<string, UnitState>,
 ): Promise<void> {
   const readers = restartedFor(book.ledger, items, op)
   for (const { name, service } of plan.components) {
     if (service?.supervisor !== 'systemd' || !readers.has(name)) continue
     const { pid } = await host.systemd.show(service.name)
     const hasRead = op.target === 'artifact' ? pid !== 0 : since && (await wasThereBefore(host, pid, since))
-    const knows = hasRead || (await startsAnew(host, service.name, before.get(service.name) ?? '', signal))
+    const former = before.get(service.name)
+    const knows = hasRead || (former && (await startsAnew(host, service.name, former, signal)))
     if (knows) await book.keep(withSeen(book.ledger, service.name, op.name))
   }
 }
 
 /** systemd starts again what ends after two seconds. In milliseconds. */
-const [soon, every] = [5000, 200]
+const soon = 5000
 
 async function startsAnew(
-  { systemd, clock }: LinuxHost,
+  host: LinuxHost,
   unit: string,
-  former: string,
+  before: UnitState,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const until = clock.now().getTime() + soon
-  for (;;) {
-    const { pid, invocation } = await systemd.show(unit)
-    if (pid !== 0 && invocation !== former) return true
-    if (clock.now().getTime() >= until) return false
-    await clock.pause(every, signal)
-  }
+  const { pid, invocation } = await started(host, unit, before, soon, signal)
+  return pid !== 0 && invocation !== before.invocation
 }

@@ -60,8 +60,8 @@ export async function restartService(
   throw failed(unit, component, [...details, `now ${now.active}, ${now.sub}`, ...lines].join('; '))
 }
 
-/** Until it has been started, or nobody starts it any more, or the time is over. */
-async function started(
+/** Until it has been started, or nobody starts it any more, or the time is over. In milliseconds. */
+export async function started(
   { systemd, clock }: LinuxHost,
   unit: string,
   before: UnitState,

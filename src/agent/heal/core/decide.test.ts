@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { idleUnit } from '../../host/test-unit.ts'
 import type { HealMemory } from '../../../contract/heal-memory.ts'
 import type { UnitState } from '../../host/systemd.ts'
 import { usualBudget } from './budget.ts'
@@ -23,16 +24,7 @@ function unitOf(component: string, state: Partial<UnitState> = {}, more: Partial
   return {
     name: `${component}.service`,
     state: {
-      ...{
-        load: 'loaded',
-        active: 'active',
-        sub: 'running',
-        result: 'success',
-        status: 0,
-        restarts: 0,
-        pid: 7,
-      },
-      ...{ invocation: 'a', busy: false, enabled: true, type: 'notify' },
+      ...{ ...idleUnit, active: 'active', sub: 'running', pid: 7, invocation: 'a', type: 'notify' },
       ...state,
     },
     ...{ started: 0, row: 0, changed: 0, wasWell: true },

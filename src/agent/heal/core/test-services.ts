@@ -1,3 +1,4 @@
+import { idleUnit } from '../../host/test-unit.ts'
 import type { HealMemory } from '../../../contract/heal-memory.ts'
 import type { Probe } from '../../../contract/probe.ts'
 import type { UnitState } from '../../host/systemd.ts'
@@ -210,18 +211,6 @@ export class ModelHost {
           : this.isWell(name) || state === 'hangs' || name === 'kube-controller-manager'
             ? ['active', 'running']
             : ['activating', 'start']
-    return {
-      load: 'loaded',
-      active,
-      sub,
-      result: 'success',
-      status: 0,
-      restarts,
-      pid: 100,
-      invocation: `${life}`,
-      busy: false,
-      enabled: true,
-      type: 'notify',
-    }
+    return { ...idleUnit, active, sub, restarts, pid: 100, invocation: `${life}`, type: 'notify' }
   }
 }

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import type { UnitState } from '../../host/systemd.ts'
+import { idleUnit } from '../../host/test-unit.ts'
 import { downFor, endsByItself, nextUnit, type UnitSeen } from './unit-seen.ts'
 
 const runs: UnitState = {
-  ...{ load: 'loaded', active: 'active', sub: 'running', result: 'success', status: 0, restarts: 0, pid: 7 },
-  ...{ invocation: 'a', busy: false, enabled: true, type: 'notify' },
+  ...idleUnit,
+  ...{ active: 'active', sub: 'running', pid: 7, invocation: 'a', type: 'notify' },
 }
 const [grace, first] = [60_000, nextUnit('x.service', undefined, runs, 1000)]
 const then = (before: UnitSeen, state: Partial<UnitState>, now: number): UnitSeen =>

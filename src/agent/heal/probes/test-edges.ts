@@ -1,9 +1,11 @@
 import type { ComponentPlan } from '../../../contract/component-plan.ts'
 import type { Probe, ProbeCheck } from '../../../contract/probe.ts'
 import type { Argv, CommandResult } from '../../../kit/command.ts'
+import { componentOf } from '../../../diff/fixtures.ts'
 import type { CommandWish } from '../../host/command.ts'
 import type { FileFacts } from '../../host/files.ts'
 import type { UnitState } from '../../host/systemd.ts'
+import { idleUnit } from '../../host/test-unit.ts'
 import type { ProbeEdges } from './edges.ts'
 
 type Answer = Partial<CommandResult> | Error
@@ -35,7 +37,7 @@ export function testEdges(answer: (argv: Argv, input: string | undefined) => Ans
       stat: async (path) => factsOf(texts.get(path), stamps),
     },
     systemd: {
-      show: async (unit) => ({ ...quiet, ...edges.units.get(unit) }),
+      show: async (unit) => ({ ...idleUnit, ...edges.units.get(unit) }),
     },
     command: async (argv, { codes = [0], input, signal }: CommandWish = {}) => {
       signal?.throwIfAborted()
@@ -61,20 +63,6 @@ export function testEdges(answer: (argv: Argv, input: string | undefined) => Ans
   return edges
 }
 
-const quiet: UnitState = {
-  load: 'loaded',
-  active: 'inactive',
-  sub: 'dead',
-  result: 'success',
-  status: 0,
-  restarts: 0,
-  pid: 0,
-  invocation: '',
-  busy: false,
-  enabled: true,
-  type: 'exec',
-}
-
 /** What is written anew has another stamp. */
 function factsOf(text: string | undefined, stamps: Map<string, number>): FileFacts | undefined {
   if (text === undefined) return undefined
@@ -98,21 +86,5 @@ export function testProbe(check: ProbeCheck, wish: Partial<Probe> = {}): Probe {
 }
 
 export function testComponent(name: string): ComponentPlan {
-  return {
-    name,
-    stage: 'node',
-    needs: [],
-    users: [],
-    modules: [],
-    sysctls: {},
-    firewall: [],
-    directories: [],
-    artifacts: [],
-    images: [],
-    files: [],
-    derivedFiles: [],
-    certificates: [],
-    service: { supervisor: 'systemd', name: `${name}.service`, unit: '' },
-    probes: [],
-  }
+  return componentOf({ name, service: { supervisor: 'systemd', name: `${name}.service`, unit: '' } })
 }
