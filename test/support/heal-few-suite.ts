@@ -72,7 +72,7 @@ export function healFewSuite(clusterNow: () => UpCluster): void {
     const { pss, cpuShare } = await until(
       'the host to come to rest',
       async () => {
-        const cost = await idleCost(first, 30_000)
+        const cost = await idleCost(first)
         return cost.cpuShare < 0.03 && cost
       },
       { within: 150_000 },

@@ -12,7 +12,7 @@ export interface IdleCost {
 const services = ['hyperkube-agent', 'apiserver-proxy']
 
 /** Looks at a host for so long. */
-export async function idleCost(host: Host, milliseconds = 60_000): Promise<IdleCost> {
+export async function idleCost(host: Host, milliseconds = 30_000): Promise<IdleCost> {
   const before = await cpuTime(host)
   const began = performance.now()
   await sleep(milliseconds)

@@ -4,8 +4,11 @@ import { type Event, eventFormat } from '../../contract/event.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import { hasCode } from '../../kit/errors.ts'
 
-/** As many as anybody will ask about; the journal keeps what was done for longer. */
-const kept = 20
+/**
+ * Far more than anybody will ask about: what the agent does by itself is among them, and a night of healing must not push
+ * out the run that an operator comes back for. The journal keeps what was done for longer.
+ */
+const kept = 100
 
 /** The events of runs on disk, so that whoever lost the connection can read on, even after the agent has restarted. */
 export class RunLog {
