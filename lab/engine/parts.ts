@@ -242,7 +242,12 @@ function kubernetesForWindows(version: string): Part {
   return define(
     'kubernetes',
     version,
-    [component('kubelet'), component('kube-proxy'), component('kubectl')],
+    [
+      component('kubelet'),
+      component('kube-proxy'),
+      component('kubectl'),
+      { name: 'kube-log-runner', from: 'k8s.io/component-base/logs/kube-log-runner', ask: [] },
+    ],
     {
       os: 'windows',
       stamps: kubernetesStamps(version),

@@ -53,11 +53,15 @@ test('what a Windows machine may need', () => {
       bare https://dl.k8s.io/release/v1.36.4/bin/windows/amd64/kube-proxy.exe.sha256
     kubectl 1.36.4 https://dl.k8s.io/release/v1.36.4/bin/windows/amd64/kubectl.exe
       bare https://dl.k8s.io/release/v1.36.4/bin/windows/amd64/kubectl.exe.sha256
+    kube-log-runner 1.36.4 https://dl.k8s.io/release/v1.36.4/bin/windows/amd64/kube-log-runner.exe
+      bare https://dl.k8s.io/release/v1.36.4/bin/windows/amd64/kube-log-runner.exe.sha256
     containerd 2.3.7 https://github.com/containerd/containerd/releases/download/v2.3.7/containerd-2.3.7-windows-amd64.tar.gz
       lines https://github.com/containerd/containerd/releases/download/v2.3.7/containerd-2.3.7-windows-amd64.tar.gz.sha256sum
     cni-plugins 1.9.1 https://github.com/containernetworking/plugins/releases/download/v1.9.1/cni-plugins-windows-amd64-v1.9.1.tgz
       lines https://github.com/containernetworking/plugins/releases/download/v1.9.1/cni-plugins-windows-amd64-v1.9.1.tgz.sha256
     flannel 0.28.7 https://github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld.exe
+      no checksum file
+    shawl 1.9.0 https://github.com/mtkennerly/shawl/releases/download/v1.9.0/shawl-v1.9.0-win64.zip
       no checksum file"
   `)
 })

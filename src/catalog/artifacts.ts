@@ -61,7 +61,13 @@ const programs: Readonly<Record<Os, readonly Publication[]>> = {
     flannel,
     crictl,
   ],
-  windows: [kubernetes(['kubelet', 'kube-proxy', 'kubectl']), containerd, cniPlugins, flannel],
+  windows: [
+    kubernetes(['kubelet', 'kube-proxy', 'kubectl', 'kube-log-runner']),
+    containerd,
+    cniPlugins,
+    flannel,
+    shawl,
+  ],
 }
 
 function kubernetes(names: readonly string[]): Publication {
@@ -107,6 +113,12 @@ function crictl({ crictl: version }: Release, target: Target): readonly Upstream
   const release = github('kubernetes-sigs/cri-tools', version)
   const url = `${release}/crictl-v${version}-${target.os}-${target.arch}.tar.gz`
   return [published('crictl', version, target, url, { url: `${url}.sha256`, format: 'bare' })]
+}
+
+/** Its releases come without checksum files, and for amd64 alone. */
+function shawl({ shawl: version }: Release, target: Target): readonly UpstreamArtifact[] {
+  const url = `${github('mtkennerly/shawl', version)}/shawl-v${version}-win64.zip`
+  return [published('shawl', version, target, url)]
 }
 
 function published(

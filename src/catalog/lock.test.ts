@@ -31,14 +31,27 @@ test('a lock is written as it always was', async () => {
   expect(lockText(readLock('cluster.lock', lockText(lock)))).toBe(lockText(lock))
 })
 
+test('what images are for is written beside them', async () => {
+  const builds = { pause: [17_763, 20_348, 26_100], busybox: [] }
+  const lock = { ...(await locked('1.37.1', windows)), windowsBuilds: builds }
+  await expect(lockText(lock)).toMatchFileSnapshot('testdata/v1-windows-builds.lock')
+  expect(readLock('cluster.lock', lockText(lock))).toEqual(lock)
+})
+
 test('locks that were made before images were pinned are read, and fit', async () => {
   const text = await readFile(new URL('testdata/v1-images-by-name.lock', import.meta.url), 'utf8')
   const lock = readLock('cluster.lock', text)
   expect(lock.images).toEqual({ pause: 'registry.k8s.io/pause:3.10.2' })
   expect(lockText(lock)).toBe(text)
-  expect(checkLock(lock, catalogFor('1.37.1'), [linux, windows], lock.images)).toEqual([])
+  expect(checkLock(lock, catalogFor('1.37.1'), [linux], lock.images)).toEqual([])
+  // Windows hosts have got more programs since.
+  const more = ['kube-log-runner windows/amd64', 'shawl windows/amd64']
+  expect(
+    checkLock(lock, catalogFor('1.37.1'), [linux, windows], lock.images).map(({ message }) => message),
+  ).toEqual(more.map((what) => `the lock has no ${what}`))
   expect(lockChanges(lock, await locked('1.37.1', linux, windows))).toMatchObject([
     { what: 'image pause', before: 'registry.k8s.io/pause:3.10.2', replaced: false },
+    ...more.map((what) => ({ what, before: undefined })),
   ])
 })
 
@@ -123,7 +136,7 @@ test('what does not fit is found', async () => {
   ])
   const without = { ...lock, artifacts: lock.artifacts.filter(({ component }) => component !== 'runc') }
   expect(messages(without, linux)).toEqual(['LOCK_MISSING_ARTIFACT: the lock has no runc linux/amd64'])
-  expect(messages(lock, linux, windows)).toHaveLength(6)
+  expect(messages(lock, linux, windows)).toHaveLength(8)
   const older = lock.artifacts.map((one) => (one.component === 'etcd' ? { ...one, version: '3.6.16' } : one))
   expect(messages({ ...lock, artifacts: older }, linux)[0]).toMatch(/^LOCK_OTHER_ARTIFACT: the lock has etcd/)
   const image = `registry.k8s.io/pause:3.9@sha256:${'0'.repeat(64)}`

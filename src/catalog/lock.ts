@@ -31,6 +31,8 @@ export const lockSchema = z.strictObject({
     z.string(),
     z.string().refine((text) => parseImage(text) !== undefined, 'must be an image’s name in full'),
   ),
+  /** Where there are Windows hosts: the builds of Windows that each image is for, as far as its index tells. */
+  windowsBuilds: z.record(z.string(), z.array(z.int().min(1))).optional(),
 })
 
 /** The very files a cluster is made of. */
@@ -59,14 +61,19 @@ export function lockText(content: Lock): string {
 }
 
 /** A lock in the one order that its content has in a file. */
-export function inOrder({ apiVersion, kind, kubernetes, artifacts, images }: Lock): Lock {
+export function inOrder({ apiVersion, kind, kubernetes, artifacts, images, windowsBuilds }: Lock): Lock {
   return {
     apiVersion,
     kind,
     kubernetes,
     artifacts: artifacts.toSorted((a, b) => byText(sortKey(a), sortKey(b))).map(artifactInOrder),
-    images: Object.fromEntries(Object.entries(images).toSorted(([a], [b]) => byText(a, b))),
+    images: byName(images),
+    ...(windowsBuilds === undefined ? {} : { windowsBuilds: byName(windowsBuilds) }),
   }
+}
+
+function byName<T>(entries: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(entries).toSorted(([a], [b]) => byText(a, b)))
 }
 
 function sortKey(artifact: LockedArtifact): string {

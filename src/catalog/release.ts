@@ -7,5 +7,7 @@ export interface Release {
   readonly cniPlugins: string
   readonly flannel: string
   readonly crictl: string
+  /** What makes services of programs that are none, on Windows. */
+  readonly shawl: string
   readonly images: Readonly<Record<string, string>>
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { describe as inWords } from '../kit/errors.ts'
 import { catalogFor } from './catalog.ts'
 import { fakeDigest, fakeImages, fakeUpstream } from './fake-upstream.ts'
+import { lockText, readLock } from './lock.ts'
 import { memoryFetcher } from './memory-fetcher.ts'
 import { fakeImage, fakeRegistries } from './registry/fake-registry.ts'
 import { webRegistry } from './registry/registry.ts'
@@ -24,11 +25,30 @@ test('every file gets its digest, and the lock says who gave it', async () => {
     { fetcher, registry },
     signal,
   )
-  expect(lock.artifacts).toHaveLength(18)
+  expect(lock.artifacts).toHaveLength(20)
   for (const { url, sha256, trust, component } of lock.artifacts) {
     expect(sha256).toBe(fakeDigest(url))
-    expect(trust).toBe(component === 'flannel' ? 'first-download' : 'published')
+    expect(trust).toBe(['flannel', 'shawl'].includes(component) ? 'first-download' : 'published')
   }
+})
+
+test('where there are Windows hosts, the lock says for which builds images are', async () => {
+  const sites = fakeUpstream('1.37.1')
+  const fetcher = memoryFetcher((url) => sites.get(url))
+  const { pause = '', coredns = '', busybox = '' } = catalogFor('1.37.1').images
+  const some = {
+    [pause]: fakeImage('pause', ['amd64'], [26_100, 17_763, 20_348]),
+    [coredns]: fakeImage('coredns', ['amd64', 'arm64']),
+    // Of one image alone it is not known.
+    [busybox]: fakeImage('busybox'),
+  }
+  const sources = { fetcher, registry: webRegistry(fakeRegistries(some), () => []) }
+  const images = { pause, coredns, busybox }
+  const windows = [...linux, { os: 'windows', arch: 'amd64' } as const]
+  const lock = await resolveLock({ ...wish, targets: windows, images }, sources, signal)
+  expect(lock.windowsBuilds).toEqual({ coredns: [], pause: [17_763, 20_348, 26_100] })
+  expect(readLock('cluster.lock', lockText(lock))).toEqual(lock)
+  expect(await resolveLock({ ...wish, images }, sources, signal)).not.toHaveProperty('windowsBuilds')
 })
 
 test('from a mirror it is the same lock', async () => {

@@ -6,7 +6,8 @@ import { catalogFor } from './catalog.ts'
 import { largestChecksumFile, readChecksum } from './checksum.ts'
 import type { Fetcher } from './fetcher.ts'
 import { inOrder, type Lock, type LockedArtifact } from './lock.ts'
-import type { Registry } from './registry/registry.ts'
+import { windowsBuilds } from './registry/manifest.ts'
+import type { Manifest, Registry } from './registry/registry.ts'
 import { locate, type Site } from './source.ts'
 import type { Target } from './target.ts'
 
@@ -37,6 +38,8 @@ export async function resolveLock(
   const release = catalogFor(version)
   const artifacts: LockedArtifact[] = []
   const images: Record<string, string> = {}
+  const builds: Record<string, number[]> = {}
+  const forWindows = targets.some(({ os }) => os === 'windows')
   // Located first: what is wrong with the source is said once, not for every file.
   const files = targets
     .flatMap((target) => upstreamArtifacts(release, target))
@@ -46,17 +49,27 @@ export async function resolveLock(
       artifacts.push(await resolve(artifact, at, fetcher, signal))
     }),
     ...Object.entries(wanted ?? release.images).map(([name, image]) => async () => {
-      images[name] = await pin(image, registry, signal)
+      const found = await look(image, registry, signal)
+      images[name] = withDigest(image, found.digest)
+      const its = windowsBuilds(found.content)
+      if (forWindows && its !== undefined) builds[name] = its
     }),
   ]
   await mapAtMost(atOnce, lookUps, async (lookUp) => lookUp())
-  return inOrder({ apiVersion: 'hyperkube.dev/v1', kind: 'Lock', kubernetes: version, artifacts, images })
+  return inOrder({
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'Lock',
+    kubernetes: version,
+    artifacts,
+    images,
+    ...(Object.keys(builds).length === 0 ? {} : { windowsBuilds: builds }),
+  })
 }
 
-async function pin(name: string, registry: Registry, signal: AbortSignal): Promise<string> {
+async function look(name: string, registry: Registry, signal: AbortSignal): Promise<Manifest> {
   const image = parseImage(name)
   if (image === undefined) throw new Error(`${name} is no image’s name in full`)
-  return withDigest(name, (await registry.manifest(image, signal)).digest)
+  return registry.manifest(image, signal)
 }
 
 async function resolve(

@@ -9,6 +9,7 @@ export const v1_36: readonly Release[] = [
     cniPlugins: '1.9.1',
     flannel: '0.28.7',
     crictl: '1.36.0',
+    shawl: '1.9.0',
     images: {
       pause: 'registry.k8s.io/pause:3.10.2',
       coredns: 'registry.k8s.io/coredns/coredns:v1.15.0',

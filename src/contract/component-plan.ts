@@ -68,7 +68,7 @@ const download = z.strictObject({
   directory: z.string(),
   unpack: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('program'), as: z.string() }),
-    /** A tar archive; `strip` leading parts of each path are left out. */
+    /** A tar archive; `strip` leading parts of each path are left out. On Windows also zip, which its own tar reads. */
     z.strictObject({ kind: z.literal('archive'), strip: z.int().min(0) }),
   ]),
 })

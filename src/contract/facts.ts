@@ -71,14 +71,42 @@ const linux = z.strictObject({
   selinux: z.enum(['disabled', 'permissive', 'enforcing']),
 })
 
+const adapter = z.strictObject({
+  name: z.string(),
+  up: z.boolean(),
+  /** As the host's own side of a switch is: `vEthernet (NAME)`. */
+  virtual: z.boolean(),
+})
+
+const hnsNetwork = z.strictObject({
+  name: z.string(),
+  /** In small letters: overlay, l2bridge, nat. */
+  type: z.string(),
+  managementAddress: z.string().optional(),
+  /** The adapter below it. */
+  adapter: z.string().optional(),
+  subnets: z.array(z.string()),
+})
+
 const windows = z.strictObject({
   os: z.literal('windows'),
   ...common,
   build: z.int(),
   revision: z.int(),
   edition: z.string(),
+  /** Server, Server Core, or Client. */
+  installation: z.string(),
   containersFeature: z.boolean(),
+  hyperVFeature: z.boolean(),
   rebootPending: z.boolean(),
+  /** All of them; their addresses are in `addresses`, by the same names. */
+  adapters: z.array(adapter),
+  /** Networks of HNS, whoever has made them; none while HNS does not run. */
+  networks: z.array(hnsNetwork),
+  /** Those of the clouds' metadata (cloud-metadata.ts) that there is a route to. */
+  metadataRoutes: z.array(z.cidrv4()),
+  /** Services that are looked for (windows-services.ts) and are not of our making. */
+  foreignServices: z.array(z.string()),
 })
 
 const facts = z.strictObject({

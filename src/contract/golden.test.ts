@@ -13,6 +13,7 @@ import { proxyConfigurationFormat, proxyMemoryFormat } from './proxy-configurati
 import { requestFormat, responseFormat } from './request.ts'
 import { trialMemoryFormat } from './trial-memory.ts'
 import { type Format, readVersioned } from './versioned.ts'
+import { windowsNetworkFormat } from './windows-network.ts'
 
 /**
  * Documents as every release wrote them, and as every later one must read them. The facts of the first were taken on a
@@ -34,6 +35,7 @@ const goldens: readonly (readonly [file: string, format: Format<unknown>])[] = [
   ['proxy-configuration.v1.json', proxyConfigurationFormat],
   ['proxy-memory.v1.json', proxyMemoryFormat],
   ['trial-memory.v1.json', trialMemoryFormat],
+  ['windows-network.v1.json', windowsNetworkFormat],
 ]
 
 describe.each(goldens)('%s', (file, format) => {

@@ -16,13 +16,15 @@ export const host: Entries = {
   HOST_NO_INTERFACE: {
     summary: 'The host does not have the interface that cluster.yml names.',
     meaning: 'Names of interfaces change with hardware, drivers and releases of the system.',
-    remedy: 'Take one of those in the message; on the host `ip -br address` shows them with their addresses.',
+    remedy:
+      'Take one of those in the message; on the host `ip -br address`, on Windows `Get-NetIPAddress`, shows them with their addresses.',
   },
   HOST_NO_ADDRESS: {
     summary: 'It is not known under which address the other hosts find this one.',
     meaning:
       'The host has no default route, its interface has no IPv4 address, or the address leads every host to itself. A control plane that does not answer cannot say it, so that cluster.yml must.',
-    remedy: 'Set `internalAddress` of the host; on the host `ip -br address` shows what there is.',
+    remedy:
+      'Set `internalAddress` of the host; on the host `ip -br address`, on Windows `Get-NetIPAddress`, shows what there is.',
     symptoms: ['no-way'],
   },
   HOST_ADDRESS_NOT_THERE: {
@@ -30,7 +32,7 @@ export const host: Entries = {
     meaning:
       'etcd and the API server listen on it and would not start. The usual case is the public address of a cloud machine, which the machine itself does not have.',
     remedy:
-      'Set `internalAddress` to an address that `ip -br address` shows on the host; `address` may stay as it is.',
+      'Set `internalAddress` to an address that `ip -br address`, on Windows `Get-NetIPAddress`, shows on the host; `address` may stay as it is.',
   },
   HOST_NETWORK_OVERLAP: {
     summary: 'A host is in a network that pods or services shall be in too.',

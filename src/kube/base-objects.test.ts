@@ -20,8 +20,23 @@ test('what every cluster has', () => {
   ])
 })
 
-test('the Windows runtime class only where it is of use', () => {
-  expect(names(true).filter((name) => !names(false).includes(name))).toEqual(['RuntimeClass windows'])
+test('the Windows runtime classes only where they are of use', () => {
+  expect(names(true).filter((name) => !names(false).includes(name))).toEqual([
+    'RuntimeClass windows',
+    'RuntimeClass windows-20348',
+    'RuntimeClass windows-26100',
+  ])
+})
+
+test('a class of a build leads to its nodes, past their taint', () => {
+  const object = baseObjects({ windows: true }).find(({ metadata }) => metadata.name === 'windows-26100')
+  expect(object).toMatchObject({
+    handler: 'runhcs-wcow-process',
+    scheduling: {
+      nodeSelector: { 'kubernetes.io/os': 'windows', 'node.kubernetes.io/windows-build': '10.0.26100' },
+      tolerations: [{ key: 'os', operator: 'Equal', value: 'windows', effect: 'NoSchedule' }],
+    },
+  })
 })
 
 test('nobody need be asked where they belong', () => {

@@ -1,4 +1,5 @@
 import { agentUser, renewalSigner } from '../contract/renewal.ts'
+import { windowsBuildLabel, windowsBuildVersion, windowsServers } from '../contract/windows-build.ts'
 import { settleAll } from '../kit/settle.ts'
 import type { KubeClient } from './client.ts'
 import type { KubeObject, Manifest } from './object.ts'
@@ -24,7 +25,7 @@ export function baseObjects({ windows }: BaseWish): Manifest[] {
     }),
     // Unlike system:masters, this can be taken away again.
     binding('hyperkube:admins', 'cluster-admin', { kind: 'Group', name: 'hyperkube:admins' }),
-    ...(windows ? [windowsRuntimeClass] : []),
+    ...(windows ? windowsRuntimeClasses : []),
   ]
 }
 
@@ -78,16 +79,29 @@ const agents: readonly Manifest[] = [
   binding(agentUser, agentUser, { kind: 'User', name: agentUser }),
 ]
 
-/** A pod that names it goes to Windows nodes, past the taint that keeps others away. */
-const windowsRuntimeClass: Manifest = {
-  apiVersion: 'node.k8s.io/v1',
-  kind: 'RuntimeClass',
-  metadata: { name: 'windows' },
-  handler: 'runhcs-wcow-process',
-  scheduling: {
-    nodeSelector: { 'kubernetes.io/os': 'windows' },
-    tolerations: [{ key: 'os', operator: 'Equal', value: 'windows', effect: 'NoSchedule' }],
-  },
+/**
+ * A pod that names one of them goes to Windows nodes, past the taint that keeps others away: to any, or to those of a build,
+ * because an image runs only on some. There is one for each build that we support, whether or not a host has it today: a pod
+ * that waits for a host says so, and one whose class is gone is refused.
+ */
+const windowsRuntimeClasses: readonly Manifest[] = [
+  windowsRuntimeClass('windows', {}),
+  ...windowsServers.map(({ build }) =>
+    windowsRuntimeClass(`windows-${build}`, { [windowsBuildLabel]: windowsBuildVersion(build) }),
+  ),
+]
+
+function windowsRuntimeClass(name: string, labels: Readonly<Record<string, string>>): Manifest {
+  return {
+    apiVersion: 'node.k8s.io/v1',
+    kind: 'RuntimeClass',
+    metadata: { name },
+    handler: 'runhcs-wcow-process',
+    scheduling: {
+      nodeSelector: { 'kubernetes.io/os': 'windows', ...labels },
+      tolerations: [{ key: 'os', operator: 'Equal', value: 'windows', effect: 'NoSchedule' }],
+    },
+  }
 }
 
 /**

@@ -75,6 +75,7 @@ const settings = record({
     { host: 'ghcr.io', username: 'puller', password: { secret: 'puller' } },
   ]),
   cloudProvider: constantFrom('none', 'external'),
+  windows: record({ cloud: constantFrom('none', 'aws', 'gcp') }, { requiredKeys: [] }),
   proxy: constantFrom(undefined, { http: 'http://proxy.example.com:3128/a%20b', no: ['10.0.0.0/8'] }),
 })
 

@@ -165,7 +165,13 @@ function windowsSystem({ name }: Host, address: string): WindowsFacts {
     build: 20_348,
     revision: 2582,
     edition: 'ServerStandard',
+    installation: 'Server Core',
     containersFeature: true,
+    hyperVFeature: false,
     rebootPending: false,
+    adapters: [{ name: 'Ethernet', up: true, virtual: false }],
+    networks: [],
+    metadataRoutes: [],
+    foreignServices: [],
   }
 }

@@ -22,7 +22,16 @@ import { situationOf } from './checks/situation.ts'
 import { disks, memory, processors } from './checks/sizes.ts'
 import { takenPorts } from './checks/taken-ports.ts'
 import { twins } from './checks/twins.ts'
-import { windowsArch, windowsFeatures, windowsVersion } from './checks/windows-host.ts'
+import {
+  windowsArch,
+  windowsDrive,
+  windowsFeatures,
+  windowsRestart,
+  windowsVersion,
+} from './checks/windows-host.ts'
+import { windowsImages } from './checks/windows-images.ts'
+import { windowsAdapter, windowsMetadata, windowsNetworks } from './checks/windows-network.ts'
+import { windowsDocker, windowsServices } from './checks/windows-services.ts'
 import type { PlanInput } from './scene.ts'
 import { internalAddress, type Topology } from './topology.ts'
 
@@ -60,7 +69,19 @@ const linuxChecks: readonly LinuxCheck[] = [
   resolver,
 ]
 
-const windowsChecks: readonly WindowsCheck[] = [windowsVersion, windowsArch, windowsFeatures]
+const windowsChecks: readonly WindowsCheck[] = [
+  windowsVersion,
+  windowsArch,
+  windowsFeatures,
+  windowsRestart,
+  windowsDrive,
+  windowsAdapter,
+  windowsNetworks,
+  windowsMetadata,
+  windowsImages,
+  windowsServices,
+  windowsDocker,
+]
 
 /**
  * What in the input keeps a cluster from being planned, or should be known before: all of it at once, first of the

@@ -45,5 +45,16 @@ export function internalAddress(host: Host, facts: Facts | undefined): string | 
   if (host.internalAddress !== undefined) return host.internalAddress
   if (host.interface === undefined && isIP(host.address) !== 0) return host.address
   const name = host.interface ?? facts?.system.defaultInterface
-  return facts?.system.addresses.find((one) => one.interface === name && isIP(one.address) === 4)?.address
+  return facts === undefined || name === undefined
+    ? undefined
+    : addressesOn(facts.system, name).find(({ address }) => isIP(address) === 4)?.address
+}
+
+/** What an interface has. On Windows a switch that is made on an adapter takes its addresses, and is called after it. */
+export function addressesOn(
+  { addresses }: Pick<Facts['system'], 'addresses'>,
+  name: string,
+): Facts['system']['addresses'] {
+  const own = addresses.filter((one) => one.interface === name)
+  return own.length > 0 ? own : addresses.filter((one) => one.interface === `vEthernet (${name})`)
 }

@@ -81,6 +81,14 @@ const windows = z
     baseDirectory: windowsDirectory
       .default('C:\\hyperkube')
       .meta({ description: 'Where hyperkube keeps what is its own on a host.' }),
+    cloud: z.enum(['none', 'aws', 'azure', 'gcp']).default('none').meta({
+      description:
+        'Whose machines they are: routes to where that cloud tells them about themselves are kept.',
+    }),
+    metadataAddresses: z
+      .array(z.ipv4('must be an IPv4 address'))
+      .default([])
+      .meta({ description: 'More addresses that routes are kept to, of a cloud that is none of these.' }),
   })
   .meta({ id: 'Windows', description: 'Settings of all Windows hosts.' })
 

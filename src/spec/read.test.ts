@@ -103,6 +103,18 @@ test('Windows hosts have a directory of ours, where a person wants it', () => {
   expect(baseDirectory(String.raw`  windows: { baseDirectory: D:\apps\k8s-1.x }`)).toBe('D:\\apps\\k8s-1.x')
 })
 
+test('whose machines Windows hosts are has to be said', () => {
+  const { cluster } = readCluster({ file: 'cluster.yml', text: good })
+  expect(cluster?.spec.windows).toMatchObject({ cloud: 'none', metadataAddresses: [] })
+  expect(told(`${good}  windows: { cloud: gce, metadataAddresses: [169.254.169.254/32] }\n`))
+    .toMatchInlineSnapshot(`
+    [
+      "14:21 error spec.windows.cloud: must be none, aws, azure or gcp (did you mean gcp?)",
+      "14:46 error spec.windows.metadataAddresses[0]: must be an IPv4 address",
+    ]
+  `)
+})
+
 test.each([
   'C:\\Program Files\\hyperkube',
   'C:\\',

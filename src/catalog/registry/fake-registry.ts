@@ -21,8 +21,15 @@ const types = {
   layer: 'application/vnd.oci.image.layer.v1.tar+gzip',
 }
 
-/** A small image for tests, for these kinds of Linux machines; of one kind alone there is no index. */
-export function fakeImage(name: string, arches: readonly string[] = ['amd64']): FakeImage {
+/**
+ * A small image for tests, for these kinds of Linux machines and these builds of Windows; of one kind alone there is no
+ * index.
+ */
+export function fakeImage(
+  name: string,
+  arches: readonly string[] = ['amd64'],
+  builds: readonly number[] = [],
+): FakeImage {
   const blobs = new Map<string, Buffer>()
   const add = (bytes: Buffer, mediaType: string) => {
     blobs.set(digestOf(bytes), bytes)
@@ -36,7 +43,7 @@ export function fakeImage(name: string, arches: readonly string[] = ['amd64']): 
     return { document, architecture }
   })
   const [only] = manifests
-  if (manifests.length === 1 && only !== undefined) {
+  if (manifests.length === 1 && builds.length === 0 && only !== undefined) {
     const manifest = Buffer.from(JSON.stringify(only.document))
     return { digest: digestOf(manifest), blobs, manifest }
   }
@@ -44,13 +51,21 @@ export function fakeImage(name: string, arches: readonly string[] = ['amd64']): 
     ...add(Buffer.from(JSON.stringify(document)), types.manifest),
     platform: { os: 'linux', architecture },
   }))
+  const windows = builds.map((build) => ({
+    ...add(Buffer.from(`the manifest of ${name} for ${build}`), types.manifest),
+    platform: { os: 'windows', architecture: 'amd64', 'os.version': `10.0.${build}.2700` },
+  }))
   const unknown = {
     ...shared,
     mediaType: types.manifest,
     platform: { os: 'unknown', architecture: 'unknown' },
   }
   const manifest = Buffer.from(
-    JSON.stringify({ schemaVersion: 2, mediaType: types.index, manifests: [...descriptors, unknown] }),
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: types.index,
+      manifests: [...descriptors, ...windows, unknown],
+    }),
   )
   return { digest: digestOf(manifest), blobs, manifest }
 }

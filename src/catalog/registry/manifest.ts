@@ -7,7 +7,12 @@ const descriptor = z.object({ mediaType: z.string(), digest, size: z.int().min(0
 /** A blob, by what it is. */
 export type Descriptor = z.infer<typeof descriptor>
 
-const platform = z.object({ os: z.string(), architecture: z.string() })
+/** Images for Windows also say for which one: 10.0.20348.2700. */
+const platform = z.object({
+  os: z.string(),
+  architecture: z.string(),
+  'os.version': z.string().optional(),
+})
 
 /** Several images under one name, one for each kind of machine. */
 const index = z.object({
@@ -48,6 +53,19 @@ export function readManifest(bytes: Uint8Array): ManifestContent | undefined {
   if (!one.success) return undefined
   const { mediaType = 'application/vnd.oci.image.manifest.v1+json', config, layers } = one.data
   return { kind: 'image', mediaType, config, layers }
+}
+
+/**
+ * The builds of Windows that an image is for; nothing where that is not known. Of what is no index only its configuration
+ * would tell, and one that does not say its build is taken for any.
+ */
+export function windowsBuilds(content: ManifestContent): number[] | undefined {
+  if (content.kind !== 'index') return undefined
+  const versions = content.manifests
+    .filter((one) => one.platform?.os === 'windows')
+    .map((one) => /^10\.0\.(\d+)/.exec(one.platform?.['os.version'] ?? '')?.[1])
+  const builds = versions.filter((build) => build !== undefined).map(Number)
+  return builds.length < versions.length ? undefined : [...new Set(builds)].toSorted((a, b) => a - b)
 }
 
 function jsonIn(bytes: Uint8Array): unknown {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Finding } from '../../contract/finding.ts'
 import { rangeOf } from '../../spec/cidr.ts'
-import { internalAddress } from '../topology.ts'
+import { addressesOn, internalAddress } from '../topology.ts'
 import { error, type SystemCheck, type SystemSubject } from './check.ts'
 import { isLoopback } from './ipv4.ts'
 
@@ -9,7 +9,7 @@ import { isLoopback } from './ipv4.ts'
 export const ownAddress: SystemCheck = (subject) => {
   const { host, facts, system } = subject
   const { interface: wish } = host
-  if (wish !== undefined && !system.addresses.some((one) => one.interface === wish)) {
+  if (wish !== undefined && addressesOn(system, wish).length === 0) {
     return [noInterface(subject, wish)]
   }
   const address = internalAddress(host, facts.get(host.name))

@@ -16,6 +16,13 @@ test.each([
   expect(briefly({ facts: { w1: { linux: { memoryBytes } } } })).toEqual(expected)
 })
 
+test('Windows itself needs more than Linux does', () => {
+  const enough = needed + (2048 - 512) * mebibyte
+  const found = (memoryBytes: number) => briefly({ facts: { win1: { windows: { memoryBytes } } } })
+  expect(found(enough - 1)).toEqual(['win1 error HOST_MEMORY_SMALL'])
+  expect(found(2 * enough)).toEqual([])
+})
+
 test('what is needed depends on roles', () => {
   const linux = { memoryBytes: 1024 * mebibyte }
   const found = findingsOf({ facts: { cp1: { linux }, etcd1: { linux } } })

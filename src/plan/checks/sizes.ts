@@ -8,12 +8,15 @@ const mebibyte = 2 ** 20
 const gibibyte = 2 ** 30
 
 /** For the system itself, in MiB. */
-const system = 512
+const systems = { linux: 512, windows: 2048 } as const
 
 export const memory: SystemCheck = (subject) => {
-  const sum = flooredComponents(subject).reduce((total, name) => total + memoryFloors[name], system)
+  const { memoryBytes, os } = subject.system
+  const sum = flooredComponents(subject).reduce<number>(
+    (total, name) => total + memoryFloors[name],
+    systems[os],
+  )
   const needed = sum * mebibyte
-  const { memoryBytes } = subject.system
   if (memoryBytes >= 2 * needed) return []
   const figures = `${amount(memoryBytes)} of memory; the system and our services need ${amount(needed)}`
   const details = { hint: `give it ${amount(2 * needed)}, or fewer roles` }

@@ -1,16 +1,16 @@
+import { windowsServers } from '../../contract/windows-build.ts'
 import { error, type WindowsCheck, warning } from './check.ts'
 
-/** By build: those that Kubernetes is tested on. */
-const supported = new Map([
-  [20_348, 'Server 2022'],
-  [26_100, 'Server 2025'],
-])
 const server2019 = 17_763
 
 export const windowsVersion: WindowsCheck = (subject) => {
-  const { build } = subject.system
-  const hint = `use Windows ${[...supported.values()].join(' or ')}`
-  if (supported.has(build)) return []
+  const { build, installation } = subject.system
+  const hint = `use Windows ${windowsServers.map(({ name }) => name).join(' or ')}`
+  if (installation === 'Client') {
+    const message = 'the host runs a Windows for people, on which no node of Kubernetes is supported'
+    return [error(subject, 'HOST_WINDOWS_CLIENT', message, { hint })]
+  }
+  if (windowsServers.some((known) => known.build === build)) return []
   if (build < server2019) {
     const message = `Windows build ${build} is older than Server 2019 and cannot run today’s containers`
     return [error(subject, 'HOST_WINDOWS_TOO_OLD', message, { hint })]
@@ -31,27 +31,26 @@ export const windowsArch: WindowsCheck = (subject) => {
 }
 
 export const windowsFeatures: WindowsCheck = (subject) => {
-  const { containersFeature, rebootPending } = subject.system
-  return [
-    ...(containersFeature
-      ? []
-      : [
-          warning(
-            subject,
-            'HOST_WINDOWS_CONTAINERS',
-            'the feature Containers is not installed: it will be, and the host restarts once',
-            { hint: 'Install-WindowsFeature Containers -Restart, to do it at a time of your own' },
-          ),
-        ]),
-    ...(rebootPending
-      ? [
-          warning(
-            subject,
-            'HOST_WINDOWS_REBOOT',
-            'Windows waits for a restart, without which what was installed before may not work',
-            { hint: 'Restart-Computer' },
-          ),
-        ]
-      : []),
-  ]
+  if (subject.system.containersFeature) return []
+  const message = 'the feature Containers is not installed, and without it there are no containers'
+  const hint = 'Install-WindowsFeature Containers -Restart'
+  return [error(subject, 'HOST_WINDOWS_CONTAINERS', message, { hint })]
+}
+
+export const windowsRestart: WindowsCheck = (subject) => {
+  if (!subject.system.rebootPending) return []
+  const message = 'Windows waits for a restart, without which what was installed before may not work'
+  return [warning(subject, 'HOST_WINDOWS_REBOOT', message, { hint: 'Restart-Computer' })]
+}
+
+/** All that is ours is below one directory, which may be on a disk of its own. */
+export const windowsDrive: WindowsCheck = (subject) => {
+  const { baseDirectory } = subject.cluster.spec.windows
+  const drive = baseDirectory.slice(0, 2).toUpperCase()
+  const { disks } = subject.system
+  if (disks.some(({ path }) => path.toUpperCase().startsWith(drive))) return []
+  const there = disks.map(({ path }) => path).join(', ') || 'none'
+  const message = `the host has no disk ${drive} for ${baseDirectory}; it has ${there}`
+  const path = 'spec.windows.baseDirectory'
+  return [error(subject, 'HOST_WINDOWS_NO_DISK', message, { hint: 'Get-Volume', path })]
 }

@@ -5,6 +5,7 @@ import { component, type Planner } from '../component.ts'
 import { textFile } from '../files.ts'
 import type { WindowsScene } from '../scene.ts'
 import { closedDirectory, owner, placesOf, programDirectory, settingsOf } from './paths.ts'
+import { serviceWrapper } from './runner.ts'
 import { scmService } from './service.ts'
 
 const name = 'apiserver-proxy'
@@ -14,6 +15,7 @@ export const apiserverProxy: Planner<WindowsScene> = (scene) => {
   const at = settingsOf(scene, name)
   const memory = win32.join(placesOf(scene).state, name)
   const directory = programDirectory(scene)('hyperkube', version)
+  const { artifact, runner } = serviceWrapper(scene, name)
   const config = apiserverProxyConfig(scene, {
     authority: at('ca.crt'),
     certificate: at('client.crt'),
@@ -25,7 +27,7 @@ export const apiserverProxy: Planner<WindowsScene> = (scene) => {
     stage: 'node',
     version,
     directories: [at(), memory].map(closedDirectory),
-    artifacts: [{ from: 'this-release', name: 'hyperkube', version, directory }],
+    artifacts: [{ from: 'this-release', name: 'hyperkube', version, directory }, artifact],
     files: [
       // It reads both again by itself: a control plane more or less, or another authority, must not cut connections.
       textFile(at('ca.crt'), identity.authorities.kubernetes, { owner, restart: false }),
@@ -46,6 +48,7 @@ export const apiserverProxy: Planner<WindowsScene> = (scene) => {
       program: win32.join(directory, 'hyperkube.exe'),
       arguments: [name, `--config=${at('config.json')}`],
       native: false,
+      runner,
     }),
     probes: [
       {

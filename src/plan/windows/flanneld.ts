@@ -17,6 +17,7 @@ import {
   programDirectory,
   settingsOf,
 } from './paths.ts'
+import { serviceWrapper } from './runner.ts'
 import { scmService } from './service.ts'
 
 const name = 'flanneld'
@@ -29,6 +30,7 @@ export const flanneld: Planner<WindowsScene> = (scene) => {
   if (node === undefined || network.plugin !== 'flannel') return undefined
   const { addresses, flannelSubnet } = placesOf(scene)
   const at = settingsOf(scene, name)
+  const { artifact, runner } = serviceWrapper(scene, name)
   const program = download(scene, 'flannel', programDirectory(scene), {
     kind: 'program',
     as: 'flanneld.exe',
@@ -53,7 +55,7 @@ export const flanneld: Planner<WindowsScene> = (scene) => {
     version: program.version,
     needs: ['apiserver-proxy'],
     directories: [at(), win32.dirname(flannelSubnet), addresses, cniConfiguration].map(closedDirectory),
-    artifacts: [program],
+    artifacts: [program, artifact],
     files: [
       textFile(at('ca.crt'), identity.authorities.kubernetes, { owner }),
       textFile(at('net-conf.json'), flannelNetwork(scene, { nftables: false }), { owner }),
@@ -83,6 +85,7 @@ export const flanneld: Planner<WindowsScene> = (scene) => {
       arguments: flags(args),
       environment: { NODE_NAME: node.name },
       native: false,
+      runner,
     }),
     probes: [
       {

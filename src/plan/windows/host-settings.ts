@@ -1,11 +1,16 @@
+import { win32 } from 'node:path'
+import { windowsNetworkFile } from '../../contract/windows-network.ts'
 import { component, type Planner } from '../component.ts'
+import { textFile } from '../files.ts'
 import type { WindowsScene } from '../scene.ts'
-import { closedDirectory, placesOf } from './paths.ts'
+import { hostNetwork } from './host-network.ts'
+import { closedDirectory, owner, placesOf } from './paths.ts'
 
 /** What the host itself needs before anything runs on it. */
 export const hostSettings: Planner<WindowsScene> = (scene) => {
   const { base, programs, settings, state, logs } = placesOf(scene)
   const { plugin, flannel, nodePorts } = scene.cluster.spec.network
+  const network = win32.join(base, windowsNetworkFile)
   return component({
     name: 'host',
     stage: 'prepare',
@@ -20,6 +25,10 @@ export const hostSettings: Planner<WindowsScene> = (scene) => {
         ? [{ name: 'hyperkube-flannel', protocol: 'udp' as const, ports: String(flannel.port) }]
         : []),
     ],
-    directories: [base, programs, settings, state, logs].map(closedDirectory),
+    directories: [base, programs, settings, win32.dirname(network), state, logs].map(closedDirectory),
+    // The agent reads it in every round.
+    files: [
+      textFile(network, `${JSON.stringify(hostNetwork(scene), undefined, 2)}\n`, { owner, restart: false }),
+    ],
   })
 }

@@ -9,6 +9,7 @@ import { nodeOf } from '../node.ts'
 import type { WindowsScene } from '../scene.ts'
 import { overlayName } from './overlay.ts'
 import { closedDirectory, kubeconfigFile, owner, placesOf, programDirectory, settingsOf } from './paths.ts'
+import { logRunner } from './runner.ts'
 import { scmService } from './service.ts'
 
 const name = 'kube-proxy'
@@ -20,6 +21,7 @@ export const kubeProxy: Planner<WindowsScene> = (scene) => {
   const { network, components } = cluster.spec
   const { sourceVip } = placesOf(scene)
   const at = settingsOf(scene, name)
+  const { artifact, runner } = logRunner(scene, name)
   const program = download(scene, name, programDirectory(scene), { kind: 'program', as: 'kube-proxy.exe' })
   const args = mergeArgs(
     {
@@ -40,7 +42,7 @@ export const kubeProxy: Planner<WindowsScene> = (scene) => {
     version: program.version,
     needs: ['apiserver-proxy', ...(flannel ? ['flanneld'] : [])],
     directories: [at(), win32.dirname(sourceVip)].map(closedDirectory),
-    artifacts: [program],
+    artifacts: [program, artifact],
     files: [
       textFile(at('ca.crt'), identity.authorities.kubernetes, { owner }),
       kubeconfigFile(scene, name),
@@ -62,6 +64,7 @@ export const kubeProxy: Planner<WindowsScene> = (scene) => {
       program: win32.join(program.directory, 'kube-proxy.exe'),
       arguments: flags(args),
       native: true,
+      runner,
     }),
     probes: [
       {

@@ -18,6 +18,7 @@ import {
   programDirectory,
   settingsOf,
 } from './paths.ts'
+import { logRunner } from './runner.ts'
 import { scmService } from './service.ts'
 
 /** Also the service's name: under another one the kubelet does not find itself when the host shuts down. */
@@ -28,6 +29,7 @@ export const kubelet: Planner<WindowsScene> = (scene) => {
   if (node === undefined) return undefined
   const { identity, address } = scene
   const at = settingsOf(scene, name)
+  const { artifact, runner } = logRunner(scene, name)
   const program = download(scene, name, programDirectory(scene), { kind: 'program', as: 'kubelet.exe' })
   const own = { owner, authority: 'kubernetes', commonName: `system:node:${node.name}` } as const
   const files = {
@@ -53,7 +55,7 @@ export const kubelet: Planner<WindowsScene> = (scene) => {
       // Pods read their volumes here, and most of them are no administrators.
       { path: String.raw`C:\var\lib\kubelet`, owner, mode: '0755' },
     ],
-    artifacts: [program],
+    artifacts: [program, artifact],
     files: [
       textFile(files.authority, identity.authorities.kubernetes, { owner }),
       textFile(files.config, scene.yaml(kubeletConfiguration(scene, files, settings(scene))), { owner }),
@@ -73,6 +75,7 @@ export const kubelet: Planner<WindowsScene> = (scene) => {
       program: win32.join(program.directory, 'kubelet.exe'),
       arguments: flags(args),
       native: true,
+      runner,
       // When the host shuts down it ends pods first, and what it depends on waits for it.
       dependsOn: ['containerd'],
     }),

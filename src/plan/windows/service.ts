@@ -1,4 +1,4 @@
-import type { Service } from '../../contract/service.ts'
+import type { Runner, ScmService } from '../../contract/service.ts'
 
 export interface ServiceWish {
   readonly name: string
@@ -8,6 +8,8 @@ export interface ServiceWish {
   readonly environment?: Readonly<Record<string, string>>
   /** Whether the program knows how to be a service. */
   readonly native: boolean
+  /** What starts it, unless the manager itself does. */
+  readonly runner?: Runner
   /**
    * Services without which it cannot be. None that it could wait for: the manager stops a service together with the one
    * that it depends on.
@@ -16,8 +18,8 @@ export interface ServiceWish {
 }
 
 /** A service that is started again for ever: giving up is for people, who are asleep. */
-export function scmService(wish: ServiceWish): Service {
-  const { name, description, program, native, environment = {}, dependsOn = [] } = wish
+export function scmService(wish: ServiceWish): ScmService {
+  const { name, description, program, native, runner, environment = {}, dependsOn = [] } = wish
   return {
     supervisor: 'scm',
     name,
@@ -26,6 +28,7 @@ export function scmService(wish: ServiceWish): Service {
     arguments: [...wish.arguments],
     environment: { ...environment },
     native,
+    ...(runner === undefined ? {} : { runner }),
     dependsOn: [...dependsOn],
     restartAfter: [2000, 5000, 15_000],
   }

@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { hasErrors } from '../../contract/finding.ts'
 import { type NodePlan, nodePlanFormat } from '../../contract/node-plan.ts'
-import type { Service } from '../../contract/service.ts'
+import { commandOf, type ScmService } from '../../contract/service.ts'
 import { clusterOf, planInput } from '../fixtures.ts'
 import { planCluster } from '../plan.ts'
 
@@ -27,8 +27,12 @@ spec:
 /** Builds of Server 2022 and Server 2025. */
 const builds: Readonly<Record<string, number>> = { nt2022: 20_348, nt2025: 26_100 }
 
+const disks = ['C:\\', 'D:\\'].map((path) => ({ path, totalBytes: 2 ** 37, availableBytes: 2 ** 36 }))
+
 function windowsPlans(text: string): NodePlan[] {
-  const input = planInput(clusterOf(text), ({ name }) => ({ windows: { build: builds[name] ?? 20_348 } }))
+  const input = planInput(clusterOf(text), ({ name }) => ({
+    windows: { build: builds[name] ?? 20_348, disks },
+  }))
   const tags = new Map([...input.identity.tags, ['registry-login/registry.example.com:5000', 'tag']])
   const { plans, findings } = planCluster({ ...input, identity: { ...input.identity, tags } })
   expect(hasErrors(findings) ? findings : []).toEqual([])
@@ -46,8 +50,6 @@ function find(plan: NodePlan, name: string): ComponentPlan {
   if (found === undefined) throw new Error(`no ${name}`)
   return found
 }
-
-type ScmService = Extract<Service, { supervisor: 'scm' }>
 
 function serviceOf({ name, service }: ComponentPlan): ScmService {
   if (service?.supervisor !== 'scm') throw new Error(`${name} is no service of Windows`)
@@ -117,18 +119,40 @@ describe('the plan of a Windows host', () => {
       const names = new Set(services.map((component) => serviceOf(component).name))
       expect(names.size).toBe(services.length)
       for (const component of services) {
-        const { program, dependsOn } = serviceOf(component)
-        expect(component.artifacts.map(({ directory }) => directory)).toContain(win32.dirname(program))
-        expect(program).toMatch(/\.exe$/)
+        const { program, dependsOn, runner } = serviceOf(component)
+        const started = [program, ...(runner === undefined ? [] : [runner.program])]
+        for (const one of started) {
+          expect(component.artifacts.map(({ directory }) => directory)).toContain(win32.dirname(one))
+          expect(one).toMatch(/\.exe$/)
+        }
         expect(dependsOn.filter((other) => !names.has(other))).toEqual([])
         const programs = component.artifacts.flatMap((artifact) =>
           artifact.from === 'url' && artifact.unpack.kind === 'program'
             ? [win32.join(artifact.directory, artifact.unpack.as)]
             : [],
         )
-        expect(programs.filter((one) => one !== program)).toEqual([])
+        expect(programs.filter((one) => !started.includes(one))).toEqual([])
       }
     }
+  })
+
+  test('has its services answer to their manager, and their words kept in files of limited size', () => {
+    const commands = planOf(mixed).components.flatMap((component) => {
+      if (component.service === undefined) return []
+      const { program, arguments: args } = commandOf(serviceOf(component))
+      const end = component.name === 'containerd' ? args.length : args.indexOf(serviceOf(component).program)
+      return [[component.name, win32.basename(program), ...args.slice(0, end + 1)].join(' ')]
+    })
+    expect(commands.map((command) => command.replaceAll('C:\\hyperkube\\', ''))).toMatchInlineSnapshot(`
+      [
+        "hyperkube-agent shawl.exe run --name=hyperkube-agent --restart --restart-delay=2000 --stop-timeout=30000 --pass=0,1,-1073741510 --log-dir=logs --log-as=hyperkube-agent-service --log-cmd-as=hyperkube-agent --log-rotate=bytes=10485760 --log-retain=5 -- programs\\hyperkube-0.1.0\\hyperkube.exe",
+        "containerd containerd.exe --run-service --config=settings\\containerd\\config.toml --log-file=logs\\containerd.log",
+        "apiserver-proxy shawl.exe run --name=apiserver-proxy --restart --restart-delay=2000 --stop-timeout=30000 --pass=0,1,-1073741510 --log-dir=logs --log-as=apiserver-proxy-service --log-cmd-as=apiserver-proxy --log-rotate=bytes=10485760 --log-retain=5 -- programs\\hyperkube-0.1.0\\hyperkube.exe",
+        "kubelet kube-log-runner.exe -log-file=logs\\kubelet.log -log-file-size=10Mi -log-file-age=168h -flush-interval=5s programs\\kubelet-1.37.1\\kubelet.exe",
+        "flanneld shawl.exe run --name=flanneld --restart --restart-delay=2000 --stop-timeout=30000 --pass=0,1,-1073741510 --log-dir=logs --log-as=flanneld-service --log-cmd-as=flanneld --log-rotate=bytes=10485760 --log-retain=5 -- programs\\flannel-0.28.7\\flanneld.exe",
+        "kube-proxy kube-log-runner.exe -log-file=logs\\kube-proxy.log -log-file-size=10Mi -log-file-age=168h -flush-interval=5s programs\\kube-proxy-1.37.1\\kube-proxy.exe",
+      ]
+    `)
   })
 
   test('names only paths that Windows can have', () => {

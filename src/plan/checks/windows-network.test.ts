@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import type { WindowsFacts } from '../scene.ts'
+import { briefly, findingsOf } from './fixtures.ts'
+
+function found(windows: Partial<WindowsFacts>, ...spec: readonly string[]): string[] {
+  return briefly({ spec, facts: { win1: { windows } } })
+}
+
+const ethernet = { name: 'Ethernet', up: true, virtual: false }
+const hold = { name: 'hyperkube-switch', type: 'overlay', subnets: ['192.168.255.0/30'] }
+
+function on(name: string): Pick<WindowsFacts, 'addresses'> {
+  return { addresses: [{ interface: name, address: '10.0.0.31', prefix: 24 }] }
+}
+
+describe('the adapter', () => {
+  test('has to be up', () => {
+    expect(found({ adapters: [{ ...ethernet, up: false }] })).toEqual([
+      'win1 error HOST_WINDOWS_ADAPTER_DOWN',
+    ])
+  })
+
+  test('is below the switch that is called after it', () => {
+    const side = { name: 'vEthernet (Ethernet)', up: true, virtual: true }
+    expect(found({ ...on(side.name), adapters: [ethernet, side] })).toEqual([])
+  })
+
+  test('is not below somebody’s switch for virtual machines', () => {
+    const side = { name: 'vEthernet (Team)', up: true, virtual: true }
+    const facts = { ...on(side.name), adapters: [ethernet, side] }
+    const taken = ['win1 error HOST_WINDOWS_ADAPTER_VIRTUAL']
+    expect(found(facts)).toEqual(taken)
+    expect(found({ ...facts, networks: [{ ...hold, type: 'l2bridge' }] })).toEqual([
+      ...taken,
+      'win1 warning HOST_WINDOWS_NETWORK',
+    ])
+    // One that is ours by now is above whatever it is above.
+    expect(found({ ...facts, networks: [hold] })).toEqual([])
+    expect(found(facts, 'network: { plugin: none }')).toEqual([])
+  })
+
+  test('that cluster.yml names is found again when a switch has its address', () => {
+    const host = '- { name: win1, address: win1.example, interface: Ethernet, roles: [worker], os: windows }'
+    const hosts = ['- { name: cp1, address: 10.0.0.11, roles: [control-plane, worker] }', host]
+    const side = { name: 'vEthernet (Ethernet)', up: true, virtual: true }
+    const windows = { ...on(side.name), adapters: [ethernet, side], networks: [hold] }
+    expect(briefly({ hosts, facts: { win1: { windows } } })).toEqual([])
+    expect(briefly({ hosts, facts: { win1: { windows: on('Other') } } })).toEqual([
+      'win1 error HOST_NO_INTERFACE',
+    ])
+  })
+})
+
+test.each<[string, Partial<WindowsFacts['networks'][number]>, readonly string[]]>([
+  ['as it shall be', { managementAddress: '10.0.0.31' }, []],
+  ['not ready yet', {}, []],
+  ['of another type', { type: 'l2bridge' }, ['win1 warning HOST_WINDOWS_NETWORK']],
+  ['of another address', { managementAddress: '10.0.0.99' }, ['win1 warning HOST_WINDOWS_NETWORK']],
+  ['of somebody else', { name: 'vxlan0' }, ['win1 warning HOST_WINDOWS_NETWORK_OTHER']],
+  ['of somebody else, on no adapter', { name: 'nat', type: 'nat' }, []],
+])('a network that is %s', (_, how, expected) => {
+  const network = { name: 'flannel.4096', type: 'overlay', subnets: ['10.244.3.0/24'], ...how }
+  expect(found({ networks: [network] })).toEqual(expected)
+  expect(found({ networks: [network] }, 'network: { plugin: none }')).toEqual([])
+})
+
+describe('routes to a cloud’s metadata', () => {
+  const metadataRoutes = ['169.254.169.254/32', '169.254.169.253/32']
+
+  test('are known before they are lost', () => {
+    const [finding, ...more] = findingsOf({ facts: { win1: { windows: { metadataRoutes } } } })
+    expect(more).toEqual([])
+    expect(finding).toMatchObject({
+      code: 'HOST_WINDOWS_METADATA',
+      severity: 'warning',
+      path: 'spec.windows.cloud',
+      message: expect.stringContaining('169.254.169.254/32, 169.254.169.253/32'),
+    })
+  })
+
+  test('are kept for those who say so', () => {
+    expect(found({ metadataRoutes }, 'windows: { cloud: aws }')).toEqual([])
+    expect(found({ metadataRoutes }, 'windows: { cloud: azure }')).toHaveLength(1)
+    const own = 'windows: { cloud: azure, metadataAddresses: [169.254.169.253] }'
+    expect(found({ metadataRoutes }, own)).toEqual([])
+    expect(found({ metadataRoutes }, 'network: { plugin: none }')).toEqual([])
+  })
+})
