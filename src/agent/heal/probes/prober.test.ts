@@ -67,6 +67,16 @@ describe('a disk', () => {
     expect(await ask(edges, latency)).toMatchObject({ code: 'DISK_SLOW', seen: 'i/o error' })
   })
 
+  test('that was slow for once is not slow', async () => {
+    const edges = testEdges()
+    const times = [300, 300, 90]
+    const write = async (): Promise<number> => times.shift() ?? 300
+    const disks = { ...edges.disks, write }
+    expect(await ask({ ...edges, disks }, latency)).toEqual({ state: 'well' })
+    const seen = 'writes in /var/lib/etcd took 300, 300 and 300 ms, and may take 100'
+    expect(await ask({ ...edges, disks }, latency)).toEqual({ state: 'failed', code: 'DISK_SLOW', seen })
+  })
+
   test('that hangs is written to once', async () => {
     const edges = testEdges()
     const { promise, resolve } = Promise.withResolvers<number>()
