@@ -4,6 +4,11 @@
  */
 export const deliveries = '/var/lib/hyperkube/agent/delivered'
 
+/** The same on a Windows host, below the directory that cluster.yml names for it. */
+export function windowsDeliveries(base: string): string {
+  return String.raw`${base.replace(/\\+$/, '')}\state\agent\delivered`
+}
+
 /** A file, by the sha256 of its content in hex. */
 export function deliveredFile(sha256: string): string {
   return `files/${sha256}`

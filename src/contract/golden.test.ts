@@ -14,6 +14,7 @@ import { requestFormat, responseFormat } from './request.ts'
 import { trialMemoryFormat } from './trial-memory.ts'
 import { type Format, readVersioned } from './versioned.ts'
 import { windowsNetworkFormat } from './windows-network.ts'
+import { workerMemoryFormat } from './worker-memory.ts'
 
 /**
  * Documents as every release wrote them, and as every later one must read them. The facts of the first were taken on a
@@ -36,6 +37,7 @@ const goldens: readonly (readonly [file: string, format: Format<unknown>])[] = [
   ['proxy-memory.v1.json', proxyMemoryFormat],
   ['trial-memory.v1.json', trialMemoryFormat],
   ['windows-network.v1.json', windowsNetworkFormat],
+  ['worker-memory.v1.json', workerMemoryFormat],
 ]
 
 describe.each(goldens)('%s', (file, format) => {

@@ -30,7 +30,13 @@ const hashedFile = z.strictObject({
 export type HashedFile = z.infer<typeof hashedFile>
 
 /** How it was before us, and shall be after us. */
-const formerAccess = z.strictObject({ uid: z.int(), gid: z.int(), mode: z.int() })
+const formerAccess = z.strictObject({
+  uid: z.int(),
+  gid: z.int(),
+  mode: z.int(),
+  /** In the words of Windows, where that is what the host has. */
+  sddl: z.string().optional(),
+})
 
 /** One thing that is on the host, with what is needed to find out whether it is still so, and to take it away. */
 const thing = z.discriminatedUnion('target', [

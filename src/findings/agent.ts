@@ -74,6 +74,12 @@ export const agent: Entries = {
     summary: 'Where a file or a directory of the plan shall be, something else is.',
     remedy: 'Look what it is, and move it away; the hint has the command. Then run the same command again.',
   },
+  APPLY_SERVICE_TAKEN: {
+    summary: 'A Windows host has a service of the same name as one of the plan, and it is not ours.',
+    meaning: 'It was left as it is, and nothing was put in its place.',
+    remedy:
+      'Find out whose it is. If nobody needs it, take it away by the command of the hint, then run the same command again.',
+  },
   APPLY_NO_OWNER: {
     summary: 'A file shall belong to a user that the host does not have.',
     meaning: 'A plan makes its users before its files: somebody has taken this one away in between.',

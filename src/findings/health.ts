@@ -46,6 +46,12 @@ export const health: Entries = {
       'Wait a minute. If it is gone again and again, another program takes it away: NetworkManager and systemd-networkd must leave `flannel.*` alone.',
     symptoms: ['no-service'],
   },
+  OVERLAY_NETWORK: {
+    summary: 'The network of pods on a Windows host is missing, or of the wrong kind.',
+    meaning: 'Flannel makes it, and its agent sees to that: what it waits for is in `hyperkube status`.',
+    remedy:
+      'On the host, `Get-HnsNetwork` shows what there is. If it stays so, look at the log of flanneld below the directory that cluster.yml names.',
+  },
   OVERLAY_ROUTES: {
     summary: 'A node lacks routes to the pods of other nodes.',
     meaning:

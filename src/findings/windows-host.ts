@@ -119,6 +119,11 @@ export const windowsHost: Entries = {
     remedy:
       '`%SystemRoot%\\System32\\WindowsPowerShell\\v1.0\\powershell.exe` has to start for the system’s own account; a policy that keeps scripts in constrained language keeps hyperkube’s, too.',
   },
+  WINDOWS_NO_ETCD: {
+    summary: 'Something about etcd was asked of a Windows host.',
+    meaning: 'Windows hosts are workers; members of etcd run Linux.',
+    remedy: '`hyperkube status` names the members of etcd. If cluster.yml is right, please report it.',
+  },
   WINDOWS_OPERATION_FAILED: {
     summary: 'Windows has refused what it was asked to do.',
     meaning: 'The message has its own words, in the language of the host.',

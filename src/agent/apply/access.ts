@@ -1,6 +1,6 @@
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Access, FileFacts } from '../host/files.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 
 /** Who may do what, in the words of a plan. */
 export interface PlannedAccess {
@@ -8,7 +8,7 @@ export interface PlannedAccess {
   readonly mode: string
 }
 
-export async function accessOf(host: LinuxHost, { owner, mode }: PlannedAccess): Promise<Access> {
+export async function accessOf(host: Host, { owner, mode }: PlannedAccess): Promise<Access> {
   const ids = await host.users.find(owner)
   if (ids !== undefined) return { ...ids, mode: Number.parseInt(mode, 8) }
   throw new HyperkubeError('APPLY_NO_OWNER', `there is no user ${owner}, who shall own a file`, {
@@ -18,7 +18,7 @@ export async function accessOf(host: LinuxHost, { owner, mode }: PlannedAccess):
 
 /** What differs, in a few words; nothing when all is as planned. */
 export async function accessDrift(
-  host: LinuxHost,
+  host: Host,
   facts: FileFacts,
   { owner, mode }: PlannedAccess,
 ): Promise<string | undefined> {

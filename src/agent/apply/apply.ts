@@ -5,7 +5,7 @@ import { compareStages, type Stage } from '../../contract/stage.ts'
 import { digestOf } from '../../diff/digest.ts'
 import { items } from '../../diff/items.ts'
 import type { Secret } from '../../pki/secret.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { clearDelivered } from './delivered.ts'
 import { diffLedger, ledgerFor } from './diff-host.ts'
 import type { Emit } from './emit.ts'
@@ -22,7 +22,7 @@ import { sweep } from './sweep.ts'
 import { walk } from './walk.ts'
 
 export interface ApplyOptions {
-  readonly host: LinuxHost
+  readonly host: Host
   readonly plan: NodePlan
   /** The last stage that is done. */
   readonly through: Stage

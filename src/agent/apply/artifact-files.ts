@@ -1,4 +1,5 @@
-import { join, posix } from 'node:path'
+import { posix } from 'node:path'
+import { join } from '../host/host-path.ts'
 import { type ArtifactManifest, artifactManifestFormat, type HashedFile } from '../../contract/ledger.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import type { FileFacts, Files } from '../host/files.ts'
@@ -61,14 +62,20 @@ async function contentDigest(files: Files, path: string): Promise<string> {
   return link === undefined ? files.digest(path) : sha256Of(link)
 }
 
+/** Whether a file only waits beside one of some others, until nobody uses what it was. */
+export type Beside = (path: string, names: ReadonlySet<string>) => boolean
+const nothingBeside: Beside = () => false
+
 /** Hashes only what may have changed. */
 export async function inspectFiles(
   files: Files,
   directory: string,
   known: readonly HashedFile[],
+  isBeside: Beside = nothingBeside,
 ): Promise<State> {
   if ((await files.stat(directory))?.kind !== 'directory') return 'absent'
-  const found = await filesBelow(files, directory)
+  const names = new Set(known.map(({ path }) => path))
+  const found = (await filesBelow(files, directory)).filter((path) => !isBeside(path, names))
   const missing = known.find(({ path }) => !found.includes(path))
   if (missing !== undefined) return { drift: `${missing.path} is missing` }
   for (const path of found) {
@@ -121,10 +128,12 @@ export async function wholeFiles(
   files: Files,
   directory: string,
   sha256: string,
+  isBeside: Beside = nothingBeside,
 ): Promise<HashedFile[] | undefined> {
   const manifest = await readManifest(files, directory)
   if (manifest?.sha256 !== sha256) return undefined
-  const found = await hashFiles(files, directory)
+  const names = new Set(Object.keys(manifest.files))
+  const found = (await hashFiles(files, directory)).filter(({ path }) => !isBeside(path, names))
   const own = found.filter(({ path }) => path !== manifestName)
   const same = own.every(({ path, sha256: digest }) => manifest.files[path] === digest)
   return same && own.length === Object.keys(manifest.files).length ? found : undefined

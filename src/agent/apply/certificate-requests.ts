@@ -1,7 +1,7 @@
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { makeRequest } from '../../pki/request.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { authoritiesOf } from './authorities.ts'
 import { certificateFaults } from './certificate-faults.ts'
 import { ledgerFor } from './diff-host.ts'
@@ -15,7 +15,7 @@ import { waitingPair } from './waiting-pair.ts'
  * `places` alone, where they are given.
  */
 export async function certificateRequests(
-  host: LinuxHost,
+  host: Host,
   plan: NodePlan,
   renew = false,
   places = plan.components.flatMap(({ certificates }) => certificates),
@@ -31,7 +31,7 @@ export async function certificateRequests(
 }
 
 async function requestFor(
-  host: LinuxHost,
+  host: Host,
   place: PlannedCertificate,
   plan: NodePlan,
   renew: boolean,
@@ -51,7 +51,7 @@ async function requestFor(
 
 /** Whether its certificate has come, and is still as wished: the authority may have been replaced since. */
 function isAnswered(
-  { clock }: LinuxHost,
+  { clock }: Host,
   place: PlannedCertificate,
   plan: NodePlan,
   { certificate, privateKey }: Pending,

@@ -6,7 +6,7 @@ import { diff } from '../../diff/diff.ts'
 import { type PresentItem, thingOf } from '../../diff/item.ts'
 import { items } from '../../diff/items.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { emptyLedger } from './ledger.ts'
 import { readLedger } from './ledger-file.ts'
 import { type Found, inspectAll, presentItems } from './present.ts'
@@ -19,13 +19,13 @@ export interface HostDiff {
 }
 
 /** What has to be done so that a host is as its plan says. Looks at everything and changes nothing. */
-export async function diffHost(host: LinuxHost, plan: NodePlan, renew = false): Promise<HostDiff> {
+export async function diffHost(host: Host, plan: NodePlan, renew = false): Promise<HostDiff> {
   return diffLedger(host, plan, await ledgerFor(host, plan), renew)
 }
 
 /** With `renew`, certificates that are good for long are to be changed as well. */
 export async function diffLedger(
-  host: LinuxHost,
+  host: Host,
   plan: NodePlan,
   ledger: Ledger,
   renew = false,
@@ -49,8 +49,8 @@ function goneItems(plan: NodePlan, found: readonly Found[]): PresentItem[] {
 }
 
 /** The ledger of a host, if it is one that this plan may change. */
-export async function ledgerFor(host: LinuxHost, plan: NodePlan): Promise<Ledger> {
-  if (plan.os !== 'linux') {
+export async function ledgerFor(host: Host, plan: NodePlan): Promise<Ledger> {
+  if (plan.os !== host.os) {
     throw new HyperkubeError('APPLY_OTHER_SYSTEM', `the plan is for ${plan.os}, and this host is not`, {
       host: plan.host,
       hint: 'look at os of the host in cluster.yml',

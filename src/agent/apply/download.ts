@@ -1,7 +1,7 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join } from '../host/host-path.ts'
 import type { PlannedArtifact } from '../../contract/component-plan.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { accessOf } from './access.ts'
 import { takeDelivered } from './delivered.ts'
 import type { Emit } from './emit.ts'
@@ -25,7 +25,7 @@ export function downloadFile({ directory, sha256 }: Download, ending = complete)
 }
 
 export interface DownloadScene {
-  readonly host: LinuxHost
+  readonly host: Host
   readonly component: string
   readonly emit: Emit
   readonly signal: AbortSignal

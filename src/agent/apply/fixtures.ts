@@ -4,7 +4,7 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Stage } from '../../contract/stage.ts'
 import { componentOf, planOf } from '../../diff/fixtures.ts'
 import { Secret } from '../../pki/secret.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import type { TemporaryHost } from '../host/temporary-host.ts'
 import { apply } from './apply.ts'
 import type { Told } from './emit.ts'
@@ -95,7 +95,7 @@ export interface ApplyWish {
 }
 
 /** Applies a plan and answers with what was told. */
-export async function applied(host: LinuxHost, plan: NodePlan, wish: ApplyWish = {}): Promise<string[]> {
+export async function applied(host: Host, plan: NodePlan, wish: ApplyWish = {}): Promise<string[]> {
   const told: string[] = []
   await apply({
     host,

@@ -1,9 +1,9 @@
 import type { InstalledCertificate } from '../../contract/request.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { readLedger } from './ledger-file.ts'
 
 /** Every certificate that the ledger knows, as its file is now. */
-export async function installedCertificates(host: LinuxHost): Promise<InstalledCertificate[]> {
+export async function installedCertificates(host: Host): Promise<InstalledCertificate[]> {
   const things = (await readLedger(host))?.things ?? []
   const found: InstalledCertificate[] = []
   for (const thing of things) {

@@ -1,6 +1,6 @@
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { accessDrift } from './access.ts'
 import { authoritiesOf } from './authorities.ts'
 import { type CertificateFault, certificateFaults, type CertificatePair } from './certificate-faults.ts'
@@ -9,7 +9,7 @@ export const certificateMode = '0644'
 export const keyMode = '0600'
 
 export async function readPair(
-  { files }: LinuxHost,
+  { files }: Host,
   { certificateFile, keyFile }: Pick<PlannedCertificate, 'certificateFile' | 'keyFile'>,
 ): Promise<Partial<CertificatePair>> {
   const [certificate, privateKey] = [await files.read(certificateFile), await files.read(keyFile)]
@@ -21,7 +21,7 @@ export async function readPair(
 
 /** What is wrong with the pair that is in place, the worst first; nothing when it is as wished. */
 export async function pairFault(
-  host: LinuxHost,
+  host: Host,
   place: PlannedCertificate,
   plan: NodePlan | undefined,
 ): Promise<CertificateFault | undefined> {
@@ -36,7 +36,7 @@ export async function pairFault(
 
 /** Who may read the two files. */
 async function accessFault(
-  host: LinuxHost,
+  host: Host,
   { certificateFile, keyFile, owner }: Pick<PlannedCertificate, 'certificateFile' | 'keyFile' | 'owner'>,
 ): Promise<string | undefined> {
   for (const [path, mode] of [

@@ -1,7 +1,7 @@
-import { join } from 'node:path'
+import { join } from '../host/host-path.ts'
 import { type JournalEntry, journalEntryFormat } from '../../contract/journal.ts'
 import { readVersioned } from '../../contract/versioned.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { accessOf } from './access.ts'
 
 /** In bytes; a first run on a control plane writes some 100 kB. */
@@ -9,7 +9,7 @@ const largest = 2 ** 20
 /** With the one that is written. */
 const kept = 4
 
-export function journalPath({ layout }: Pick<LinuxHost, 'layout'>, number = 0): string {
+export function journalPath({ layout }: Pick<Host, 'layout'>, number = 0): string {
   return join(layout.state, number === 0 ? 'journal.ndjson' : `journal.${number}.ndjson`)
 }
 
@@ -18,7 +18,7 @@ export interface Journal {
   write(what: JournalEntry['what']): Promise<void>
 }
 
-export async function openJournal(host: LinuxHost, run: string, limit = largest): Promise<Journal> {
+export async function openJournal(host: Host, run: string, limit = largest): Promise<Journal> {
   const { files, layout, clock } = host
   const access = await accessOf(host, { owner: 'root', mode: '0600' })
   if ((await files.stat(layout.state)) === undefined) {
@@ -44,7 +44,7 @@ export async function openJournal(host: LinuxHost, run: string, limit = largest)
   }
 }
 
-async function rotate(host: LinuxHost, limit: number): Promise<void> {
+async function rotate(host: Host, limit: number): Promise<void> {
   const { files } = host
   const size = (await files.stat(journalPath(host)))?.size ?? 0
   if (size < limit) return
@@ -56,7 +56,7 @@ async function rotate(host: LinuxHost, limit: number): Promise<void> {
 }
 
 /** All that is still known, from the oldest on. A line that was cut by a crash is left out. */
-export async function readJournal(host: LinuxHost): Promise<readonly JournalEntry[]> {
+export async function readJournal(host: Host): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = []
   for (let number = kept - 1; number >= 0; number--) {
     const text = (await host.files.read(journalPath(host, number)))?.toString('utf8') ?? ''

@@ -1,16 +1,16 @@
-import { join } from 'node:path'
+import { join } from '../host/host-path.ts'
 import { type Ledger, ledgerFormat } from '../../contract/ledger.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { accessOf } from './access.ts'
 
-export function ledgerPath({ layout }: Pick<LinuxHost, 'layout'>): string {
+export function ledgerPath({ layout }: Pick<Host, 'layout'>): string {
   return join(layout.state, 'ledger.json')
 }
 
 /** Nothing when nothing was ever put on the host. */
-export async function readLedger(host: LinuxHost): Promise<Ledger | undefined> {
+export async function readLedger(host: Host): Promise<Ledger | undefined> {
   const text = await host.files.read(ledgerPath(host))
   if (text === undefined) return undefined
   try {
@@ -23,7 +23,7 @@ export async function readLedger(host: LinuxHost): Promise<Ledger | undefined> {
   }
 }
 
-export async function writeLedger(host: LinuxHost, ledger: Ledger): Promise<void> {
+export async function writeLedger(host: Host, ledger: Ledger): Promise<void> {
   const access = await accessOf(host, { owner: 'root', mode: '0600' })
   if ((await host.files.stat(host.layout.state)) === undefined) {
     await host.files.makeDirectory(host.layout.state, { ...access, mode: 0o700 })
@@ -33,10 +33,10 @@ export async function writeLedger(host: LinuxHost, ledger: Ledger): Promise<void
 
 /** The ledger of a run: what it holds is on the disk, or the run has ended. */
 export class LedgerBook {
-  readonly #host: LinuxHost
+  readonly #host: Host
   #ledger: Ledger
 
-  constructor(host: LinuxHost, ledger: Ledger) {
+  constructor(host: Host, ledger: Ledger) {
     this.#host = host
     this.#ledger = ledger
   }

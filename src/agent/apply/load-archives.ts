@@ -1,11 +1,11 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { deliveredArchive } from './delivered.ts'
 import type { PlanRun } from './perform.ts'
 import { imageTools } from './runtime-images.ts'
 
 /** What was brought to the host of all images that its plan has, whichever stage they belong to. */
-export async function archivesOf(host: LinuxHost, { components }: NodePlan): Promise<readonly string[]> {
+export async function archivesOf(host: Host, { components }: NodePlan): Promise<readonly string[]> {
   const images = [...new Set(components.flatMap((component) => component.images))]
   const archives = await Promise.all(images.map(async (image) => deliveredArchive(host, image)))
   return archives.filter((archive) => archive !== undefined)
@@ -16,7 +16,7 @@ export async function loadArchives(
   { host, book, signal }: PlanRun,
   archives: readonly string[],
 ): Promise<void> {
-  const tools = imageTools(book.ledger)
+  const tools = imageTools(host, book.ledger)
   if (tools === undefined) return
   for (const archive of archives) {
     await host.images.load(tools.ctr, archive, signal).catch(() => signal.throwIfAborted())

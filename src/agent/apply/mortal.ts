@@ -1,4 +1,4 @@
-import type { LinuxHost } from '../host/host.ts'
+import type { Host, LinuxHost, WindowsHost } from '../host/host.ts'
 
 /** Ends a test's process, as far as its host can tell: nothing is done any more after it. */
 export class Killed extends Error {
@@ -16,27 +16,49 @@ export interface Life {
 
 /** The same host for a process that is killed at one of its calls. */
 export function mortal(host: LinuxHost, life: Life): LinuxHost {
-  const edge = <T extends object>(real: T): T =>
-    new Proxy(real, {
-      get(target, property, receiver) {
-        const value: unknown = Reflect.get(target, property, receiver)
-        if (typeof value !== 'function') return value
-        return async (...args: unknown[]) => {
-          const call = life.calls++
-          if (2 * call >= life.ends) throw new Killed()
-          const answer: unknown = await Reflect.apply(value, target, args)
-          if (2 * call + 1 >= life.ends) throw new Killed()
-          return answer
-        }
-      },
-    })
   return {
     ...host,
-    files: edge(host.files),
-    users: edge(host.users),
-    kernel: edge(host.kernel),
-    systemd: edge(host.systemd),
-    fetch: edge(host.fetch),
-    tar: edge(host.tar),
+    ...shared(host, life),
+    users: edge(host.users, life),
+    kernel: edge(host.kernel, life),
+    systemd: edge(host.systemd, life),
   }
+}
+
+/** The same of a Windows host. */
+export function mortalWindows(host: WindowsHost, life: Life): WindowsHost {
+  const { operations } = host
+  return {
+    ...host,
+    ...shared(host, life),
+    services: edge(host.services, life),
+    images: edge(host.images, life),
+    operations: {
+      ...operations,
+      services: edge(operations.services, life),
+      firewall: edge(operations.firewall, life),
+      networks: edge(operations.networks, life),
+      routes: edge(operations.routes, life),
+    },
+  }
+}
+
+function shared(host: Host, life: Life): Pick<Host, 'files' | 'fetch' | 'tar'> {
+  return { files: edge(host.files, life), fetch: edge(host.fetch, life), tar: edge(host.tar, life) }
+}
+
+function edge<T extends object>(real: T, life: Life): T {
+  return new Proxy(real, {
+    get(target, property, receiver) {
+      const value: unknown = Reflect.get(target, property, receiver)
+      if (typeof value !== 'function') return value
+      return async (...args: unknown[]) => {
+        const call = life.calls++
+        if (2 * call >= life.ends) throw new Killed()
+        const answer: unknown = await Reflect.apply(value, target, args)
+        if (2 * call + 1 >= life.ends) throw new Killed()
+        return answer
+      }
+    },
+  })
 }

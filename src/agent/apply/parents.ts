@@ -1,11 +1,11 @@
-import { dirname } from 'node:path'
+import { dirname } from '../host/host-path.ts'
 import type { Ledger } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import type { LinuxHost } from '../host/host.ts'
-import { isWithin } from '../host/layout.ts'
+import type { Host } from '../host/host.ts'
+import { isWithin } from '../host/host-path.ts'
 
 export interface ParentScene {
-  readonly host: LinuxHost
+  readonly host: Host
   readonly ledger: Ledger
 }
 
@@ -51,6 +51,6 @@ function isDirectoryThing({ things }: Ledger, path: string): boolean {
   return things.some(({ target, name }) => target === 'directory' && name === path)
 }
 
-function isOwn({ layout }: LinuxHost, path: string): boolean {
+function isOwn({ layout }: Host, path: string): boolean {
   return isWithin(path, layout.own) && !layout.own.includes(path)
 }

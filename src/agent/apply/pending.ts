@@ -1,7 +1,7 @@
-import { join } from 'node:path'
+import { join } from '../host/host-path.ts'
 import { digestOf } from '../../diff/digest.ts'
 import { Secret } from '../../pki/secret.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { accessOf } from './access.ts'
 import type { CertificateWish } from './certificate-faults.ts'
 
@@ -20,17 +20,17 @@ export interface PendingName extends CertificateWish {
 
 const names = { privateKey: 'key.pem', request: 'request.pem', certificate: 'certificate.pem' } as const
 
-export function pendingRoot({ layout }: Pick<LinuxHost, 'layout'>): string {
+export function pendingRoot({ layout }: Pick<Host, 'layout'>): string {
   return join(layout.state, 'pending')
 }
 
-export function pendingDirectory(host: Pick<LinuxHost, 'layout'>, name: PendingName): string {
+export function pendingDirectory(host: Pick<Host, 'layout'>, name: PendingName): string {
   const { certificateFile, authority, subject, names: servers, usages, lifetime } = name
   const digest = digestOf({ certificateFile, authority, subject, servers, usages, lifetime })
   return join(pendingRoot(host), digest.slice(0, 32))
 }
 
-export async function readPending(host: LinuxHost, name: PendingName): Promise<Pending | undefined> {
+export async function readPending(host: Host, name: PendingName): Promise<Pending | undefined> {
   const directory = pendingDirectory(host, name)
   const read = async (file: string): Promise<string | undefined> =>
     (await host.files.read(join(directory, file)))?.toString('utf8')
@@ -45,7 +45,7 @@ export async function readPending(host: LinuxHost, name: PendingName): Promise<P
 
 /** The key before its request: a request without a key would be signed for nothing. */
 export async function writePending(
-  host: LinuxHost,
+  host: Host,
   name: PendingName,
   { privateKey, request }: Pick<Pending, 'privateKey' | 'request'>,
 ): Promise<void> {
@@ -56,12 +56,12 @@ export async function writePending(
   await host.files.write(join(directory, names.request), Buffer.from(request), secret)
 }
 
-export async function addCertificate(host: LinuxHost, name: PendingName, certificate: string): Promise<void> {
+export async function addCertificate(host: Host, name: PendingName, certificate: string): Promise<void> {
   const access = await accessOf(host, { owner: 'root', mode: '0600' })
   const file = join(pendingDirectory(host, name), names.certificate)
   await host.files.write(file, Buffer.from(certificate), access)
 }
 
-export async function dropPending(host: LinuxHost, name: PendingName): Promise<void> {
+export async function dropPending(host: Host, name: PendingName): Promise<void> {
   await host.files.removeTree(pendingDirectory(host, name))
 }

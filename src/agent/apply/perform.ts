@@ -5,7 +5,8 @@ import type { Stage } from '../../contract/stage.ts'
 import { type Item, thingOf } from '../../diff/item.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Secret } from '../../pki/secret.ts'
-import { isWithin } from '../host/layout.ts'
+import type { Host } from '../host/host.ts'
+import { isWithin } from '../host/host-path.ts'
 import {
   findThing,
   ownersOf,
@@ -18,10 +19,10 @@ import {
 import type { Outcome, Run } from './run.ts'
 import { stopService } from './start-service.ts'
 import type { Head } from './target.ts'
-import { targets } from './targets.ts'
+import { targetsFor } from './targets.ts'
 
 /** A run that brings a plan to its host. */
-export interface PlanRun extends Run {
+export interface PlanRun<H extends Host = Host> extends Run<H> {
   readonly plan: NodePlan
   /** All that is in the plan. */
   readonly items: readonly Item[]
@@ -49,6 +50,7 @@ async function make(run: PlanRun, op: Op): Promise<Outcome> {
   const { host, plan, book, secrets, certificates, emit, signal } = run
   const component = plan.components.find(({ name }) => name === op.component)
   if (component === undefined) throw new Error(`the plan has no component ${op.component}`)
+  const targets = targetsFor(host)
   const target = targets[op.target]
   const former = findThing(book.ledger, op)
   // At its path was another kind of thing.
@@ -80,7 +82,7 @@ function notAsWritten({ target, name, component }: Op, what: string): HyperkubeE
   })
 }
 
-async function remove({ host, book }: PlanRun, op: Op): Promise<Outcome> {
+async function remove({ host, book, emit }: PlanRun, op: Op): Promise<Outcome> {
   const thing = findThing(book.ledger, op)
   if (thing === undefined) {
     // Only what lies in our own directories is taken away without having been written down.
@@ -88,7 +90,14 @@ async function remove({ host, book }: PlanRun, op: Op): Promise<Outcome> {
     await host.files.removeTree(op.name)
     return 'done'
   }
-  const { changed, left } = await targets[thing.target].remove(thing, { host, ledger: book.ledger })
-  await book.keep(withoutThing(book.ledger, op, left))
+  const scene = { host, ledger: book.ledger }
+  const { changed, left, held = [] } = await targetsFor(host)[thing.target].remove(thing, scene)
+  if (held.length === 0) await book.keep(withoutThing(book.ledger, op, left))
+  else emit({ type: 'log', lines: held.map(stillUsed) }, op.component)
   return changed ? 'done' : 'unchanged'
+}
+
+/** For people: what could not go yet. */
+export function stillUsed(path: string): string {
+  return `${path} is still used by a program that runs: it goes with the next run`
 }

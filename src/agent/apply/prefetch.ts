@@ -1,8 +1,9 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { wholeFiles } from './artifact-files.ts'
 import { type Download, download } from './download.ts'
+import { besideOn } from './replace-files.ts'
 import type { Emit } from './emit.ts'
 
 /** Side by side; more would only share the same line. */
@@ -25,7 +26,7 @@ export function downloadsFor(plan: NodePlan, ops: readonly Op[]): Wanted[] {
 }
 
 export interface PrefetchScene {
-  readonly host: LinuxHost
+  readonly host: Host
   readonly emit: Emit
   readonly signal: AbortSignal
 }
@@ -43,7 +44,8 @@ export async function prefetch(
     for (const { op, artifact } of queue) {
       if (either.aborted) return
       try {
-        if ((await wholeFiles(host.files, artifact.directory, artifact.sha256)) !== undefined) continue
+        const { directory, sha256 } = artifact
+        if ((await wholeFiles(host.files, directory, sha256, besideOn(host))) !== undefined) continue
         await download(artifact, { host, component: op.component, emit, signal: either })
       } catch (error) {
         failure ??= { op, error }

@@ -1,11 +1,11 @@
 import type { Ledger, LedgerThing } from '../../contract/ledger.ts'
 import { digestOf } from '../../diff/digest.ts'
 import type { PresentItem } from '../../diff/item.ts'
-import type { LinuxHost } from '../host/host.ts'
+import { type Host, servicesOf } from '../host/host.ts'
 import type { UnitState } from '../host/systemd.ts'
 import { findImages, imageTools } from './runtime-images.ts'
 import type { Scene, State, Thing } from './target.ts'
-import { targets } from './targets.ts'
+import { targetsFor } from './targets.ts'
 
 /** A thing of the ledger, and how it is found. */
 export interface Found {
@@ -20,12 +20,12 @@ export interface Found {
 export async function inspectAll(scene: Scene): Promise<readonly Found[]> {
   const { things } = scene.ledger
   const names = things.flatMap(({ target, name }) => (target === 'service' ? [name] : []))
-  const states = await scene.host.systemd.showAll(names)
+  const states = await servicesOf(scene.host).showAll(names)
   const unitOf = new Map(names.map((name, index) => [name, states[index]]))
   const images = await imagesIn(scene)
   const found: Found[] = []
   for (const thing of things) {
-    const state = await targets[thing.target].inspect(thing, { ...scene, images })
+    const state = await targetsFor(scene.host)[thing.target].inspect(thing, { ...scene, images })
     const unit = thing.target === 'service' ? unitOf.get(thing.name) : undefined
     const service =
       thing.target === 'service' && unit !== undefined ? { service: serviceState(thing, unit), unit } : {}
@@ -37,7 +37,7 @@ export async function inspectAll(scene: Scene): Promise<readonly Found[]> {
 /** All with one question: each costs a program. */
 async function imagesIn({ host, ledger }: Scene): Promise<ReadonlyMap<string, string> | undefined> {
   const names = ledger.things.flatMap(({ target, name }) => (target === 'image' ? [name] : []))
-  const tools = imageTools(ledger)
+  const tools = imageTools(host, ledger)
   return names.length === 0 || tools === undefined ? undefined : findImages(host, tools, names)
 }
 
@@ -52,7 +52,7 @@ export function presentItems(found: readonly Found[]): PresentItem[] {
 }
 
 /** What is on a host of all that the ledger knows, as it is now. */
-export async function present(ledger: Ledger, host: LinuxHost): Promise<PresentItem[]> {
+export async function present(ledger: Ledger, host: Host): Promise<PresentItem[]> {
   return presentItems(await inspectAll({ host, ledger }))
 }
 

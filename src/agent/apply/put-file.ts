@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { dirname } from 'node:path'
+import { dirname } from '../host/host-path.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { LinuxHost } from '../host/host.ts'
-import { isWithin } from '../host/layout.ts'
+import type { Host } from '../host/host.ts'
+import { isWithin } from '../host/host-path.ts'
 import { accessDrift, accessOf, type PlannedAccess } from './access.ts'
 import { parentsFor, takeParents } from './parents.ts'
 import { notThere, type Removed, removed, type Scene, type State, type Work } from './target.ts'
@@ -24,7 +24,7 @@ export function sha256Of(content: Uint8Array | string): string {
 }
 
 export async function inspectFile(
-  host: LinuxHost,
+  host: Host,
   path: string,
   { sha256, ...access }: PlannedAccess & { readonly sha256: string },
 ): Promise<State> {
@@ -65,17 +65,13 @@ export async function putFile(
 }
 
 /** What we wrote ourselves is not worth keeping. */
-async function keepForeign(
-  { files }: LinuxHost,
-  path: string,
-  former: FileRecord | undefined,
-): Promise<void> {
+async function keepForeign({ files }: Host, path: string, former: FileRecord | undefined): Promise<void> {
   if (former?.kept === undefined || (await files.stat(former.kept)) !== undefined) return
   const isForeign = (await files.stat(path))?.kind === 'file' && (await files.digest(path)) !== former.sha256
   if (isForeign) await files.rename(path, former.kept)
 }
 
-async function write(host: LinuxHost, { path, content, owner, mode }: FileWish): Promise<void> {
+async function write(host: Host, { path, content, owner, mode }: FileWish): Promise<void> {
   const { files, layout } = host
   const access = await accessOf(host, { owner, mode })
   const root = await accessOf(host, { owner: 'root', mode: '0755' })

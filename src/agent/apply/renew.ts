@@ -4,7 +4,7 @@ import type { Op } from '../../contract/op.ts'
 import { stages } from '../../contract/stage.ts'
 import { digestOf } from '../../diff/digest.ts'
 import { items } from '../../diff/items.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { ledgerFor } from './diff-host.ts'
 import type { Emit } from './emit.ts'
 import { openJournal } from './journal.ts'
@@ -14,7 +14,7 @@ import { perform, type PlanRun } from './perform.ts'
 import { journalRun, runOp } from './run.ts'
 
 export interface RenewOptions {
-  readonly host: LinuxHost
+  readonly host: Host
   /** The one that the host was taken through last. */
   readonly plan: NodePlan
   readonly places: readonly PlannedCertificate[]

@@ -2,15 +2,15 @@ import type { JournalEntry } from '../../contract/journal.ts'
 import type { Op } from '../../contract/op.ts'
 import { describe, HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import type { Emit, Told } from './emit.ts'
 import type { Journal } from './journal.ts'
 import type { LedgerBook } from './ledger-file.ts'
 import { opError } from './op-error.ts'
 
 /** One run of ops on a host. */
-export interface Run {
-  readonly host: LinuxHost
+export interface Run<H extends Host = Host> {
+  readonly host: H
   /** What the operator calls the host. */
   readonly name: string
   readonly book: LedgerBook

@@ -1,4 +1,4 @@
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { accessOf } from './access.ts'
 
 /** Of a file with one setting in each line. */
@@ -22,18 +22,13 @@ export function settingsText(settings: Settings): string {
   return `${heading}${lines.toSorted().join('\n')}\n`
 }
 
-export async function hasSetting(
-  host: LinuxHost,
-  file: string,
-  name: string,
-  value: string,
-): Promise<boolean> {
+export async function hasSetting(host: Host, file: string, name: string, value: string): Promise<boolean> {
   return (await settingsIn(host, file)).get(name) === value
 }
 
 /** Without a value it is taken out; a file without any goes. */
 export async function keepSetting(
-  host: LinuxHost,
+  host: Host,
   file: string,
   name: string,
   value: string | undefined,
@@ -49,6 +44,6 @@ export async function keepSetting(
   await host.files.write(file, Buffer.from(settingsText(settings)), access)
 }
 
-async function settingsIn({ files }: LinuxHost, file: string): Promise<Settings> {
+async function settingsIn({ files }: Host, file: string): Promise<Settings> {
   return readSettings((await files.read(file))?.toString('utf8') ?? '')
 }

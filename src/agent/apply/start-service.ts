@@ -1,7 +1,7 @@
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
-import type { LinuxHost } from '../host/host.ts'
+import { type Host, servicesOf } from '../host/host.ts'
 import { isDown, type UnitState } from '../host/systemd.ts'
 import type { Emit } from './emit.ts'
 import { beginWatch, patienceWith, verdict, type Watch, watchOn } from './service-verdict.ts'
@@ -26,22 +26,23 @@ export interface Starting {
 }
 
 /** Whatever is to start reads its file anew: who was cut may have left it unread. */
-export async function makeReady({ systemd }: LinuxHost, starts: readonly Start[]): Promise<void> {
+export async function makeReady(host: Host, starts: readonly Start[]): Promise<void> {
+  const services = servicesOf(host)
   const missing = starts.filter(({ before }) => !before.enabled)
-  if (missing.length > 0) await systemd.enable(missing.map(({ service }) => service.name))
-  await systemd.reload()
+  if (missing.length > 0) await services.enable(missing.map(({ service }) => service.name))
+  await services.reload()
 }
 
 /** Asks for a start and does not wait for it. What a service has not seen yet it sees only when it starts anew. */
-export async function beginStart({ systemd, clock }: LinuxHost, start: Start): Promise<Starting> {
+export async function beginStart(host: Host, start: Start): Promise<Starting> {
   const { service, action, component, before } = start
   const { name, unseen } = service
   const anew = action === 'restart' || unseen.length > 0
   const isUp = before.active === 'active' && !before.busy
-  if (anew) await systemd.restart(name)
-  else if (!isUp) await systemd.start(name)
+  if (anew) await servicesOf(host).restart(name)
+  else if (!isUp) await servicesOf(host).start(name)
   const former = anew && before.invocation !== '' ? before.invocation : undefined
-  const watch = beginWatch(name, before, former, clock.now().getTime(), patienceWith(component))
+  const watch = beginWatch(name, before, former, host.clock.now().getTime(), patienceWith(component))
   return { changed: !before.enabled || anew || !isUp, watch }
 }
 
@@ -58,7 +59,7 @@ export interface Ended {
 
 /** Waits until all run, for as long as there is hope. */
 export async function awaitStarts(
-  host: LinuxHost,
+  host: Host,
   starts: readonly Awaited[],
   emit: Emit,
   signal: AbortSignal,
@@ -66,12 +67,12 @@ export async function awaitStarts(
   const running = new Set<string>()
   let pending = starts.map((start) => ({ ...start, for: '' }))
   const look = async (): Promise<Look<Ended>> => {
-    const states = await host.systemd.showAll(pending.map(({ watch }) => watch.unit))
+    const states = await servicesOf(host).showAll(pending.map(({ watch }) => watch.unit))
     const now = host.clock.now().getTime()
     const still: typeof pending = []
     for (const [index, { watch: before, component }] of pending.entries()) {
       const state = states[index]
-      if (state === undefined) throw new Error(`systemd has told nothing of ${before.unit}`)
+      if (state === undefined) throw new Error(`the supervisor has told nothing of ${before.unit}`)
       const watch = watchOn(before, state, now)
       const seen = verdict(watch, state, now)
       if (seen.is === 'failed') {
@@ -91,39 +92,40 @@ export async function awaitStarts(
   return waitFor(look, { clock: host.clock, signal, tell })
 }
 
-async function failure(
-  { systemd }: LinuxHost,
+export async function failure(
+  host: Host,
   unit: string,
   how: string,
   component: string,
   emit: Emit,
 ): Promise<HyperkubeError> {
-  const lines = (await systemd.lines(unit, lastLines)).map(printable)
+  const lines = (await servicesOf(host).lines(unit, lastLines)).map(printable)
   emit({ type: 'log', lines }, component)
   const said = lines.length === 0 ? '' : `:\n  ${lines.join('\n  ')}`
   return new HyperkubeError('SERVICE_FAILED', `${unit} does not come up (${how})${said}`, {
     component,
-    hint: `on the host: journalctl -u ${unit} -e`,
+    hint: host.os === 'linux' ? `on the host: journalctl -u ${unit} -e` : `on the host: sc.exe query ${unit}`,
   })
 }
 
 /** Asks for a stop and waits for it. A service of our own process would take us with it: that one is left. */
 export async function stopService(
-  host: LinuxHost,
+  host: Host,
   name: string,
   component: string,
   emit: Emit,
   signal: AbortSignal,
   atOnce = false,
 ): Promise<boolean> {
-  const { systemd, clock, release } = host
-  const before = await systemd.show(name)
+  const { clock, release } = host
+  const services = servicesOf(host)
+  const before = await services.show(name)
   if (before.pid === release.pid || isDown(before)) return false
-  await systemd.stop(name)
-  if (atOnce) await systemd.kill(name)
+  await services.stop(name)
+  if (atOnce) await services.kill(name)
   await waitFor(
     async () => {
-      const state = await systemd.show(name)
+      const state = await services.show(name)
       return isDown(state) ? { found: undefined } : { for: `${name} to end (${state.active}, ${state.sub})` }
     },
     { clock, signal, tell: (what) => emit(what, component) },

@@ -1,5 +1,7 @@
 import type { Op } from '../../contract/op.ts'
+import { servicesOf } from '../host/host.ts'
 import type { UnitState } from '../host/systemd.ts'
+import { bringUp, isWorkerService } from './bring-up.ts'
 import { findThing, withStarted } from './ledger.ts'
 import { type PlanRun, perform } from './perform.ts'
 import { archivesOf, loadArchives } from './load-archives.ts'
@@ -27,10 +29,10 @@ export function isStart({ action }: Op): boolean {
 export async function startAll(run: PlanRun, { starts, derived, images }: StageEnd): Promise<readonly Op[]> {
   const own: Op[] = []
   const others: { op: Op; start: Start }[] = []
-  const states = await run.host.systemd.showAll(starts.map(({ name }) => name))
+  const states = await servicesOf(run.host).showAll(starts.map(({ name }) => name))
   for (const [index, op] of starts.entries()) {
     const before = states[index]
-    if (before === undefined) throw new Error(`systemd has told nothing of ${op.name}`)
+    if (before === undefined) throw new Error(`the supervisor has told nothing of ${op.name}`)
     const service = serviceOf(run, op)
     const ends = endsUs(run, op, service, before)
     if (ends === 'yes') own.push(op)
@@ -41,12 +43,38 @@ export async function startAll(run: PlanRun, { starts, derived, images }: StageE
   const archives = others.some(isRuntime) ? await archivesOf(run.host, run.plan) : []
   // Whoever looks for an image that was brought shall find it, and not ask for it where nobody answers.
   const first = archives.length === 0 ? [] : others.filter(isRuntime)
-  if (first.length > 0) await startTogether(run, first)
+  if (first.length > 0) await startSome(run, first, [])
   await loadArchives(run, archives)
   const rest = others.filter((one) => !first.includes(one))
-  if (rest.length > 0) await startTogether(run, rest)
-  for (const op of [...derived, ...images]) await runOp(run, op, async () => perform(run, op))
+  const late = derived.filter((op) => isMadeOnTheWay(run, op))
+  if (rest.length > 0 || late.length > 0) await startSome(run, rest, late)
+  const after = derived.filter((op) => !late.includes(op))
+  for (const op of [...after, ...images]) await runOp(run, op, async () => perform(run, op))
   return own
+}
+
+type Others = readonly { readonly op: Op; readonly start: Start }[]
+
+/** On Windows what belongs to a worker comes up by the rounds that keep it; all else as everywhere. */
+async function startSome(run: PlanRun, some: Others, derived: readonly Op[]): Promise<void> {
+  const { host } = run
+  if (host.os === 'linux') {
+    await startTogether(run, some)
+    return
+  }
+  const [workers, rest] = [
+    some.filter(({ op }) => isWorkerService(op)),
+    some.filter(({ op }) => !isWorkerService(op)),
+  ]
+  if (rest.length > 0) await startTogether(run, rest)
+  if (workers.length > 0 || derived.length > 0) await bringUp({ ...run, host }, workers, derived)
+}
+
+/** Whether a file is made from what the agent itself writes while it brings services up. */
+function isMadeOnTheWay({ host, plan }: PlanRun, { name }: Op): boolean {
+  if (host.os === 'linux') return false
+  const all = plan.components.flatMap(({ derivedFiles }) => derivedFiles)
+  return all.some(({ path, from }) => path === name && from === host.layout.sourceVip)
 }
 
 /**
@@ -73,10 +101,7 @@ async function needNoStart(run: PlanRun, op: Op): Promise<void> {
   })
 }
 
-async function startTogether(
-  run: PlanRun,
-  others: readonly { readonly op: Op; readonly start: Start }[],
-): Promise<void> {
+async function startTogether(run: PlanRun, others: Others): Promise<void> {
   const { host, emit, signal } = run
   const begun: { op: Op; starting: Starting }[] = []
   const [first] = others
@@ -128,7 +153,7 @@ async function conclude(
 export async function restartUs(run: PlanRun, op: Op): Promise<void> {
   await runOp(run, op, async () => {
     await run.book.keep(withStarted(run.book.ledger, op.name))
-    await run.host.systemd.restart(op.name)
+    await servicesOf(run.host).restart(op.name)
     return 'done'
   })
 }

@@ -1,10 +1,10 @@
-import { join } from 'node:path'
+import { join } from '../host/host-path.ts'
 import { type Format, readVersioned } from '../../contract/versioned.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { accessOf } from './access.ts'
 
 /** What an agent remembers in a file of its own. One that cannot be read is as good as none. */
-export async function readState<T>(host: LinuxHost, name: string, format: Format<T>): Promise<T | undefined> {
+export async function readState<T>(host: Host, name: string, format: Format<T>): Promise<T | undefined> {
   const text = await host.files.read(statePath(host, name))
   if (text === undefined) return undefined
   try {
@@ -14,11 +14,11 @@ export async function readState<T>(host: LinuxHost, name: string, format: Format
   }
 }
 
-export async function writeState(host: LinuxHost, name: string, document: object): Promise<void> {
+export async function writeState(host: Host, name: string, document: object): Promise<void> {
   const access = await accessOf(host, { owner: 'root', mode: '0600' })
   await host.files.write(statePath(host, name), Buffer.from(`${JSON.stringify(document)}\n`), access)
 }
 
-export function statePath({ layout }: Pick<LinuxHost, 'layout'>, name: string): string {
+export function statePath({ layout }: Pick<Host, 'layout'>, name: string): string {
   return join(layout.state, name)
 }

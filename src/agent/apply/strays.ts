@@ -1,9 +1,9 @@
-import { join } from 'node:path'
+import { dirname, join } from '../host/host-path.ts'
 import type { Ledger } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { PresentItem } from '../../diff/item.ts'
 import { unfinished } from '../host/files.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { complete, partial } from './download.ts'
 import { ancestors } from './parents.ts'
 import { pathsOf, plannedPaths } from './paths.ts'
@@ -12,11 +12,15 @@ import { pathsOf, plannedPaths } from './paths.ts'
  * What lies in our own directories and belongs to no component, as things that the diff takes away. A directory of
  * nobody is one thing, whatever is in it.
  */
-export async function strays(host: LinuxHost, ledger: Ledger, plan: NodePlan): Promise<PresentItem[]> {
+export async function strays(host: Host, ledger: Ledger, plan: NodePlan): Promise<PresentItem[]> {
   const { current } = host.layout
   // Whatever plans say: the program that runs is nobody's stray.
-  const running = (await host.files.readLink(current)) ?? current
-  const known = new Set([...plannedPaths(plan), ...ledger.things.flatMap(pathsOf), current])
+  const running =
+    current === undefined
+      ? dirname(host.release.executable)
+      : ((await host.files.readLink(current)) ?? current)
+  const own = current === undefined ? [] : [current]
+  const known = new Set([...plannedPaths(plan), ...ledger.things.flatMap(pathsOf), ...own])
   const around = new Set([...known].flatMap(ancestors))
   const walk = async (directory: string): Promise<PresentItem[]> => {
     const entries = (await host.files.list(directory)) ?? []

@@ -3,7 +3,7 @@ import type { Ledger, LedgerThing } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { OpTarget } from '../../contract/op.ts'
 import type { Secret } from '../../pki/secret.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import type { Emit } from './emit.ts'
 
 export type Thing<T extends OpTarget> = Extract<LedgerThing, { target: T }>
@@ -21,8 +21,8 @@ export type State =
     }
 
 /** All that is needed to look. Without a plan some questions are not asked. */
-export interface Scene {
-  readonly host: LinuxHost
+export interface Scene<H extends Host = Host> {
+  readonly host: H
   readonly ledger: Ledger
   readonly plan?: NodePlan
   /** Whether all certificates are to be renewed, also those that are good for long. */
@@ -32,7 +32,7 @@ export interface Scene {
 }
 
 /** All that is needed to make something. */
-export interface Work extends Scene {
+export interface Work<H extends Host = Host> extends Scene<H> {
   readonly plan: NodePlan
   readonly component: ComponentPlan
   readonly head: Head
@@ -53,22 +53,24 @@ export interface Removed {
   readonly changed: boolean
   /** Paths of data that is still there. */
   readonly left: readonly string[]
+  /** What could not go yet, because somebody still uses it: it stays written down, and is taken away another time. */
+  readonly held?: readonly string[]
 }
 
 /** How one kind of thing is looked at, made so, and taken away. Each of it is harmless when done twice. */
-export interface Target<T extends OpTarget, Wish> {
+export interface Target<T extends OpTarget, Wish, H extends Host = Host> {
   readonly target: T
   /** What a component's plan says of the thing of a name. */
   wish(component: ComponentPlan, name: string): Wish | undefined
-  inspect(thing: Thing<T>, scene: Scene): Promise<State>
+  inspect(thing: Thing<T>, scene: Scene<H>): Promise<State>
   /**
    * What is written down before a thing is made for the first time, where it matters later how the host was before us:
    * who is cut over it would not know any more.
    */
-  foresee?(wish: Wish, work: Work): Promise<Thing<T> | undefined>
+  foresee?(wish: Wish, work: Work<H>): Promise<Thing<T> | undefined>
   /** Looks first. `former` is what was written down before, by this plan or another. */
-  make(wish: Wish, work: Work, former: Thing<T> | undefined): Promise<Made<T>>
-  remove(thing: Thing<T>, scene: Scene): Promise<Removed>
+  make(wish: Wish, work: Work<H>, former: Thing<T> | undefined): Promise<Made<T>>
+  remove(thing: Thing<T>, scene: Scene<H>): Promise<Removed>
 }
 
 /** The same for a thing of which only the ledger knows what kind it is. */
@@ -82,7 +84,18 @@ export interface AnyTarget {
   remove(thing: LedgerThing, scene: Scene): Promise<Removed>
 }
 
+/** A kind that every host knows. */
 export function anyTarget<T extends OpTarget, Wish>(kind: Target<T, Wish>): AnyTarget {
+  return targetOf(kind, (host) => host)
+}
+
+/** One that only hosts of some system have. */
+export function targetOf<T extends OpTarget, Wish, H extends Host>(
+  kind: Target<T, Wish, H>,
+  own: (host: Host) => H,
+): AnyTarget {
+  const ownScene = (scene: Scene): Scene<H> => ({ ...scene, host: own(scene.host) })
+  const ownWork = (work: Work): Work<H> => ({ ...work, host: own(work.host) })
   const isOne = (thing: LedgerThing): thing is Thing<T> => thing.target === kind.target
   const one = (thing: LedgerThing): Thing<T> => {
     if (isOne(thing)) return thing
@@ -94,10 +107,10 @@ export function anyTarget<T extends OpTarget, Wish>(kind: Target<T, Wish>): AnyT
     throw new Error(`the plan of ${component.name} has no ${kind.target} ${head.name}`)
   }
   return {
-    inspect: async (thing, scene) => kind.inspect(one(thing), scene),
-    foresee: async (work) => kind.foresee?.(wished(work), work),
-    make: async (work, former) => kind.make(wished(work), work, former && one(former)),
-    remove: async (thing, scene) => kind.remove(one(thing), scene),
+    inspect: async (thing, scene) => kind.inspect(one(thing), ownScene(scene)),
+    foresee: async (work) => kind.foresee?.(wished(work), ownWork(work)),
+    make: async (work, former) => kind.make(wished(work), ownWork(work), former && one(former)),
+    remove: async (thing, scene) => kind.remove(one(thing), ownScene(scene)),
   }
 }
 

@@ -1,7 +1,7 @@
-import { join } from 'node:path'
+import { join } from '../host/host-path.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 
 /** Larger ones nobody reads line by line. */
 const largest = 256 * 1024
@@ -11,7 +11,7 @@ const largest = 256 * 1024
  * difference. Secrets, and what may be one, are left out.
  */
 export async function textsBefore(
-  { files, layout }: LinuxHost,
+  host: Host,
   { components }: NodePlan,
   ops: readonly Op[],
 ): Promise<Record<string, string>> {
@@ -23,11 +23,12 @@ export async function textsBefore(
   )
   const wanted = ops.flatMap(({ action, target, name }): (readonly [string, string])[] => {
     if (action !== 'change') return []
-    if (target === 'service') return [[name, join(layout.units, name)]]
+    // Elsewhere a service is no text.
+    if (target === 'service') return host.os === 'linux' ? [[name, join(host.layout.units, name)]] : []
     return open.has(name) ? [[name, name]] : []
   })
   const read = wanted.map(async ([name, path]) => {
-    const bytes = await files.read(path)
+    const bytes = await host.files.read(path)
     return bytes === undefined || bytes.length > largest ? [] : [[name, bytes.toString('utf8')] as const]
   })
   return Object.fromEntries((await Promise.all(read)).flat())

@@ -8,15 +8,17 @@ export interface Waiting {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly tell: (what: Told) => void
+  /** Between two looks, in milliseconds. */
+  readonly every?: number
 }
 
-/** Between two looks, in milliseconds. */
-const every = 200
+const usually = 200
 /** Between two words on it. What is there soon is not worth one. */
 const toldEvery = 5000
 
 /** Looks until something is found, for as long as it takes. What it waits for is told again and again. */
-export async function waitFor<T>(look: () => Promise<Look<T>>, { clock, signal, tell }: Waiting): Promise<T> {
+export async function waitFor<T>(look: () => Promise<Look<T>>, waiting: Waiting): Promise<T> {
+  const { clock, signal, tell, every = usually } = waiting
   const since = clock.now()
   let told = since.getTime() - toldEvery + 1000
   for (;;) {

@@ -1,4 +1,4 @@
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { readPair } from './installed-pair.ts'
 import { type Pending, type PendingName, readPending } from './pending.ts'
 
@@ -7,7 +7,7 @@ import { type Pending, type PendingName, readPending } from './pending.ts'
  * put it there was cut before it was forgotten.
  */
 export async function waitingPair(
-  host: LinuxHost,
+  host: Host,
   place: PendingName & { readonly keyFile: string },
 ): Promise<Pending | undefined> {
   const pending = await readPending(host, place)

@@ -6,7 +6,7 @@ import { toldOf } from './core/count.ts'
 import { decide } from './core/decide.ts'
 import type { Hands } from './hands.ts'
 import type { Healer } from './healer.ts'
-import { idleNow, pauseNow } from './idle.ts'
+import { idleNow, pauseFor, pauseNow } from './idle.ts'
 import { healOnce, looksEvery, type LoopScene } from './loop.ts'
 import { watchHost } from './watch-host.ts'
 
@@ -77,12 +77,9 @@ export function hostHealer(scene: HealScene): HostHealer {
     },
 
     async pause(milliseconds, by) {
-      const until = new Date(time() + milliseconds).toISOString()
-      await memory.change(({ paused: _before, ...rest }) =>
-        milliseconds === 0 ? rest : { ...rest, paused: { until, by } },
-      )
+      const paused = await pauseFor(memory, milliseconds, by, time())
       bell.ring()
-      return pauseNow(memory.now, time())
+      return paused
     },
   }
 }

@@ -3,6 +3,7 @@ import { longestPause, type HealPause } from '../../contract/health.ts'
 import { isHeld } from '../serve/claim.ts'
 import type { TakenScene } from '../rounds/is-taken.ts'
 import type { Runs } from '../serve/runs.ts'
+import type { KeptMemory } from './memory.ts'
 
 export interface Idle {
   readonly because: string
@@ -23,6 +24,20 @@ export async function idleNow(
   if (claims.held !== undefined && isHeld(claims.held, now))
     return { because: `${claims.held.holder} is at work` }
   return runs.busy ? { because: 'a run is under way' } : undefined
+}
+
+/** For so many milliseconds; 0 ends a pause. Answers with the one that counts from now on. */
+export async function pauseFor(
+  memory: KeptMemory,
+  milliseconds: number,
+  by: string,
+  now: number,
+): Promise<HealPause | undefined> {
+  const until = new Date(now + milliseconds).toISOString()
+  await memory.change(({ paused: _before, ...rest }) =>
+    milliseconds === 0 ? rest : { ...rest, paused: { until, by } },
+  )
+  return pauseNow(memory.now, now)
 }
 
 /** One that is not over. None lasts longer than anybody may ask for, though the clock was set back. */

@@ -1,7 +1,7 @@
 import { type HealMemory, healMemoryFormat } from '../../contract/heal-memory.ts'
 import { inTurns } from '../../kit/turns.ts'
 import { readState, writeState } from '../apply/state-file.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 
 const file = 'heal.json'
 
@@ -13,7 +13,7 @@ export interface KeptMemory {
 }
 
 /** One that cannot be read is as good as none: what is not well then begins at its first rung. */
-export async function openMemory(host: LinuxHost): Promise<KeptMemory> {
+export async function openMemory(host: Host): Promise<KeptMemory> {
   let memory = (await readState(host, file, healMemoryFormat)) ?? nothing
   const turns = inTurns()
   return {

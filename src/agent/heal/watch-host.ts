@@ -1,4 +1,4 @@
-import type { LinuxHost } from '../host/host.ts'
+import { type Host, servicesOf } from '../host/host.ts'
 import { type ComponentSeen, localProbes } from './core/component-seen.ts'
 import { isWellInThisLife } from './core/condition.ts'
 import type { Counted } from './core/count.ts'
@@ -10,8 +10,8 @@ import { watchThings } from './watch-things.ts'
 import { watchUnits } from './watch-units.ts'
 
 export interface WatchScene {
-  readonly host: LinuxHost
-  readonly hands: Hands
+  readonly host: Host
+  readonly hands: Pick<Hands, 'ask' | 'lookAtDrift' | 'dangersOf'>
   readonly random: () => number
   /** A probe is in another state than before. */
   readonly changed: () => void
@@ -35,9 +35,13 @@ export interface HostWatch {
 }
 
 export function watchHost({ host, hands, random, changed, signal: end }: WatchScene): HostWatch {
-  const { clock, systemd } = host
+  const { clock } = host
   const probes = watchProbes({ ask: hands.ask, clock, random, changed })
-  const [plans, units, things] = [watchPlan(host), watchUnits(systemd, clock), watchThings(hands, clock)]
+  const [plans, units, things] = [
+    watchPlan(host),
+    watchUnits(servicesOf(host), clock),
+    watchThings(hands, clock),
+  ]
   let followed: string | undefined
 
   const follow = async (): Promise<WatchedPlan | undefined> => {

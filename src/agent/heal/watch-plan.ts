@@ -2,7 +2,7 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import { digestOf } from '../../diff/digest.ts'
 import { lastPlan, planFile } from '../apply/plan-memory.ts'
 import { statePath } from '../apply/state-file.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 
 export interface WatchedPlan {
   readonly plan: NodePlan
@@ -10,7 +10,7 @@ export interface WatchedPlan {
 }
 
 /** The plan that the host was taken through last. It is large, and read again only when its file is another one. */
-export function watchPlan(host: LinuxHost): () => Promise<WatchedPlan | undefined> {
+export function watchPlan(host: Host): () => Promise<WatchedPlan | undefined> {
   let known: { readonly mark: string; readonly watched: WatchedPlan | undefined } | undefined
   return async () => {
     const facts = await host.files.stat(statePath(host, planFile))

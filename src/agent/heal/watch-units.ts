@@ -28,7 +28,7 @@ export function watchUnits(systemd: Pick<Systemd, 'showAll'>, clock: Clock): Uni
       const isNew = plan.components.some(({ name, service }) => service !== undefined && !units.has(name))
       if (!isNew && looked !== undefined && elapsed(looked, now) < rest[how]) return
       const services = plan.components.flatMap(({ name, service }) =>
-        service?.supervisor === 'systemd' ? [{ component: name, unit: service.name }] : [],
+        service === undefined ? [] : [{ component: name, unit: service.name }],
       )
       const states = await systemd.showAll(services.map(({ unit }) => unit))
       looked = now

@@ -1,8 +1,12 @@
+import { hasCode } from '../../kit/errors.ts'
+
 /** Who may do what with a file. */
 export interface Access {
   readonly uid: number
   readonly gid: number
   readonly mode: number
+  /** The same in the words of Windows, where it is to be exactly as it was found. */
+  readonly sddl?: string | undefined
 }
 
 /** What the file system says of a path, without following a link. */
@@ -55,3 +59,8 @@ export interface Files {
 
 /** Ends the names of what was never finished, so that whoever comes next may take it away. */
 export const unfinished = '.hyperkube-tmp'
+
+/** Whether a file could not be changed because somebody uses it, as Windows says it. */
+export function isLocked(error: unknown): boolean {
+  return ['EBUSY', 'EPERM', 'EACCES'].some((code) => hasCode(error, code))
+}

@@ -20,6 +20,7 @@ import { systemTar } from './system-tar.ts'
 export function linuxHost(version: string): LinuxHost {
   const place = placeBelow('/')
   return {
+    os: 'linux',
     layout: linuxLayout,
     files: linuxFiles(place),
     users: linuxUsers(hostCommand),

@@ -1,5 +1,5 @@
 import type { Files } from './files.ts'
-import type { Layout } from './layout.ts'
+import type { LinuxLayout } from './layout.ts'
 import type { Systemd, UnitState } from './systemd.ts'
 
 interface Unit {
@@ -28,7 +28,7 @@ export interface MemorySystemd extends Systemd {
 /** A supervisor without processes, for tests. A unit that is started looks at what is there, as a program reads its files. */
 export function memorySystemd(
   files: Files,
-  { units: directory }: Layout,
+  { units: directory }: LinuxLayout,
   look: (unit: string) => Promise<string> = async () => '',
 ): MemorySystemd {
   const units = new Map<string, Unit>()

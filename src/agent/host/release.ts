@@ -9,6 +9,7 @@ export interface Release {
   readonly version: string
   /** The file that it is, wherever this program finds it. */
   readonly executable: string
+  /** Of the process that its supervisor knows. */
   readonly pid: number
   /** The sha256 of that file, in hex. */
   digest(): Promise<string>
@@ -17,11 +18,16 @@ export interface Release {
 }
 
 /** By its process it is the very file that runs, whatever has come into its place meanwhile. */
-export function runningRelease(version: string, place: Place, executable = '/proc/self/exe'): Release {
+export function runningRelease(
+  version: string,
+  place: Place,
+  executable = '/proc/self/exe',
+  pid = process.pid,
+): Release {
   return {
     version,
     executable,
-    pid: process.pid,
+    pid,
     async digest() {
       return opened(executable, constants.O_RDONLY, async (file) => (await hashFrom(file)).digest('hex'))
     },

@@ -66,6 +66,7 @@ export async function temporaryHost(
     },
   }
   return {
+    os: 'linux',
     place,
     world,
     layout: linuxLayout,

@@ -10,7 +10,7 @@ import { makeRequest } from '../../pki/request.ts'
 import { signRequest } from '../../pki/sign.ts'
 import { loadX509 } from '../../pki/x509.ts'
 import { lastPlan } from '../apply/plan-memory.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import type { Runs } from '../serve/runs.ts'
 import { clientAt, clientOfNode, nodeApi, type NodeApi } from './node-api.ts'
 import { ownAuthority } from './own-authorities.ts'
@@ -27,7 +27,7 @@ import {
 } from './signing-request.ts'
 
 export interface AnswerScene {
-  readonly host: LinuxHost
+  readonly host: Host
   readonly runs: Pick<Runs, 'busy'>
   readonly rhythm: Rhythm
   readonly say: (text: string) => void
@@ -71,7 +71,7 @@ interface Keys {
   readonly trusted: Trusted
 }
 
-async function ownKeys(host: LinuxHost): Promise<Keys | undefined> {
+async function ownKeys(host: Host): Promise<Keys | undefined> {
   const [kubernetes, etcd, frontProxy] = [
     await ownAuthority(host, 'kubernetes'),
     await ownAuthority(host, 'etcd'),
@@ -90,7 +90,7 @@ async function ownKeys(host: LinuxHost): Promise<Keys | undefined> {
 
 /** Speaks as the agents of control planes do, whom the cluster lets answer. */
 async function ownClient(
-  { clock }: LinuxHost,
+  { clock }: Host,
   api: NodeApi,
   authority: Authority,
   signal: AbortSignal,

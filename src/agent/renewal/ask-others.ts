@@ -7,7 +7,7 @@ import { find } from '../../kube/read.ts'
 import { create } from '../../kube/write.ts'
 import { proveRenewal } from '../../pki/renewal-proof.ts'
 import { readPair } from '../apply/installed-pair.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { answerIn, manifestFor, nameFor, signingRequestKind } from './signing-request.ts'
 
 /** Control planes look more often than that. */
@@ -18,7 +18,7 @@ const patience = 5 * 60_000
  * asked yet is asked now: whoever asks again later finds the answer by the request.
  */
 export async function askOthers(
-  host: LinuxHost,
+  host: Host,
   client: KubeClient,
   place: PlannedCertificate,
   request: string,
@@ -50,7 +50,7 @@ function notAnswered({ certificateFile }: PlannedCertificate, name: string): Hyp
 }
 
 async function ask(
-  host: LinuxHost,
+  host: Host,
   client: KubeClient,
   place: PlannedCertificate,
   request: string,

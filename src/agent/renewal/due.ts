@@ -4,7 +4,7 @@ import { inspectCertificate } from '../../pki/inspect.ts'
 import { isValid } from '../../pki/lifetime.ts'
 import { pairFault, readPair } from '../apply/installed-pair.ts'
 import { readPending } from '../apply/pending.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 
 export interface Due {
   /** Good, but not for long; or half put in place, by somebody who was cut. */
@@ -14,7 +14,7 @@ export interface Due {
 }
 
 /** The certificates of a plan whose time has come. What somebody has changed is not among them. */
-export async function dueCertificates(host: LinuxHost, plan: NodePlan): Promise<Due> {
+export async function dueCertificates(host: Host, plan: NodePlan): Promise<Due> {
   const found: Due = { due: [], expired: [] }
   for (const place of plan.components.flatMap(({ certificates }) => certificates)) {
     const fault = await pairFault(host, place, plan)
@@ -25,13 +25,13 @@ export async function dueCertificates(host: LinuxHost, plan: NodePlan): Promise<
   return found
 }
 
-async function isGood(host: LinuxHost, place: PlannedCertificate): Promise<boolean> {
+async function isGood(host: Host, place: PlannedCertificate): Promise<boolean> {
   const { certificate = '' } = await readPair(host, place)
   return isValid(inspectCertificate(certificate), host.clock.now())
 }
 
 /** The new key is in its place already, and its certificate has come. */
-async function isHalfway(host: LinuxHost, place: PlannedCertificate): Promise<boolean> {
+async function isHalfway(host: Host, place: PlannedCertificate): Promise<boolean> {
   const pending = await readPending(host, place)
   if (pending?.certificate === undefined) return false
   return (await readPair(host, place)).privateKey === pending.privateKey.revealText()

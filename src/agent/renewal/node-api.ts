@@ -5,7 +5,8 @@ import { KubeClient } from '../../kube/client.ts'
 import { authoritiesOf } from '../apply/authorities.ts'
 import type { CertificatePair } from '../apply/certificate-faults.ts'
 import { readPair } from '../apply/installed-pair.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
+import { basename } from '../host/host-path.ts'
 
 /** Where a node finds the API: by the way of its own components, whichever API server is well. */
 export interface NodeApi {
@@ -17,7 +18,7 @@ export interface NodeApi {
 /** Undefined for a host that is no node. */
 export function nodeApi(plan: NodePlan): NodeApi | undefined {
   const proxy = plan.components.find(({ name }) => name === 'apiserver-proxy')
-  const config = proxy?.files.find(({ path }) => path.endsWith('/config.json'))?.content
+  const config = proxy?.files.find(({ path }) => basename(path) === 'config.json')?.content
   if (config?.kind !== 'text') return undefined
   const { listen } = readVersioned(proxyConfigurationFormat, JSON.parse(config.text))
   const authorities = authoritiesOf(plan, 'kubernetes').map((one) => one.toString())
@@ -34,7 +35,7 @@ export function clientAt(
 
 /** Speaks as the kubelet of a node does. Undefined for a host that has none. */
 export async function clientOfNode(
-  host: LinuxHost,
+  host: Host,
   plan: NodePlan,
   signal: AbortSignal,
 ): Promise<KubeClient | undefined> {

@@ -3,7 +3,7 @@ import { authorityFiles } from '../../contract/authority-files.ts'
 import { type Authority, authorityKeyName, type AuthorityName } from '../../pki/authority.ts'
 import { Secret } from '../../pki/secret.ts'
 import { certificatesIn } from '../../pki/several.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 
 /** An authority that this host can sign with. */
 export interface OwnAuthority {
@@ -13,10 +13,7 @@ export interface OwnAuthority {
 }
 
 /** Control planes have all of them, other hosts none. */
-export async function ownAuthority(
-  { files }: LinuxHost,
-  name: AuthorityName,
-): Promise<OwnAuthority | undefined> {
+export async function ownAuthority({ files }: Host, name: AuthorityName): Promise<OwnAuthority | undefined> {
   const places = authorityFiles(name)
   const [certificates, privateKey] = [
     await files.read(places.certificates),

@@ -4,7 +4,7 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import { signRequest } from '../../pki/sign.ts'
 import { lastPlan } from '../apply/plan-memory.ts'
 import { renewCertificates } from '../apply/renew.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { isTaken } from '../rounds/is-taken.ts'
 import { ownRun, type OwnWork } from '../rounds/own-run.ts'
 import type { Look } from '../rounds/rounds.ts'
@@ -19,7 +19,7 @@ import { ownAuthority } from './own-authorities.ts'
 import { lookEvery, type Rhythm } from './rhythm.ts'
 
 export interface RenewalScene {
-  readonly host: LinuxHost
+  readonly host: Host
   readonly work: Pick<HostWork, 'certificateRequests' | 'restoring'>
   readonly runs: Runs
   readonly claims: Pick<ClaimStore, 'held'>

@@ -1,10 +1,10 @@
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import type { HostWork } from '../serve/answer.ts'
 import { isHeld } from '../serve/claim.ts'
 import type { ClaimStore } from '../serve/claim-store.ts'
 
 export interface TakenScene {
-  readonly host: Pick<LinuxHost, 'clock'>
+  readonly host: Pick<Host, 'clock'>
   readonly work: Pick<HostWork, 'restoring'>
   readonly claims: Pick<ClaimStore, 'held'>
 }

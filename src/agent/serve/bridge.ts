@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
+import { agentPipe } from '../windows/names.ts'
 import { lines } from './lines.ts'
 
 export interface BridgeOptions {
@@ -34,7 +35,13 @@ export async function bridge({ path, requests, answer, signal }: BridgeOptions):
 function notThere(path: string, cause: Error): HyperkubeError {
   const silent = hasCode(cause, 'ENOENT') || hasCode(cause, 'ECONNREFUSED')
   return new HyperkubeError('AGENT_NOT_THERE', `no agent listens at ${path}`, {
-    hint: silent ? 'systemctl status hyperkube-agent' : 'the agent speaks with root alone: try sudo',
+    hint: hintFor(path, silent),
     cause,
   })
+}
+
+function hintFor(path: string, silent: boolean): string {
+  if (path === agentPipe)
+    return silent ? 'sc.exe query hyperkube-agent' : 'the agent speaks with administrators alone'
+  return silent ? 'systemctl status hyperkube-agent' : 'the agent speaks with root alone: try sudo'
 }

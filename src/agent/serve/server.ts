@@ -4,12 +4,15 @@ import { dirname } from 'node:path'
 import { requestFormat } from '../../contract/request.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import { linuxLayout } from '../host/layout.ts'
+import { agentPipe } from '../windows/names.ts'
 import { answer, type Desk, response } from './answer.ts'
 import { lines } from './lines.ts'
 import { failureOf } from './runs.ts'
 
-/** Where root finds the agent of a host. */
-export const agentSocket = `${linuxLayout.runtime}/agent.sock`
+/** Where root finds the agent of a host, and administrators that of a Windows host. */
+export function agentSocket(platform: NodeJS.Platform = process.platform): string {
+  return platform === 'win32' ? agentPipe : `${linuxLayout.runtime}/agent.sock`
+}
 
 /** Whoever does not take their answer for so long does not get it. */
 const patience = 5000
@@ -21,9 +24,11 @@ export interface AgentServer {
 
 /** Listens for requests, one in a line; answers in lines. Only root comes near it. */
 export async function serveAgent(desk: Desk, path: string): Promise<AgentServer> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  // A pipe of Windows is no file: it goes with whoever made it, and others than the system and administrators cannot write to it.
+  const isFile = path !== agentPipe
+  if (isFile) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   // Left behind by an agent that was killed.
-  await rm(path, { force: true })
+  if (isFile) await rm(path, { force: true })
   /** Each conversation, with what ends it after the answer that it is at. */
   const conversations = new Map<Socket, () => void>()
   // Whoever has asked all may close their side, and still hear the answers.
@@ -37,7 +42,7 @@ export async function serveAgent(desk: Desk, path: string): Promise<AgentServer>
     server.once('error', reject)
     server.listen(path, resolve)
   })
-  await chmod(path, 0o600)
+  if (isFile) await chmod(path, 0o600)
   return {
     async close() {
       const late = setTimeout(() => conversations.forEach((_, socket) => socket.destroy()), patience)

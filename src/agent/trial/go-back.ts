@@ -8,10 +8,10 @@ import { keepingCertificates } from '../../diff/keeping-certificates.ts'
 import { apply } from '../apply/apply.ts'
 import type { Emit } from '../apply/emit.ts'
 import { readLedger } from '../apply/ledger-file.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 
 export interface GoBackOptions {
-  readonly host: LinuxHost
+  readonly host: Host
   readonly trial: Trial
   readonly former: NodePlan
   readonly run: string
@@ -59,7 +59,7 @@ function needsOperator({ components }: NodePlan, { target, name, action }: Op): 
 }
 
 /** As they were put there last. */
-async function certificatesOn(host: LinuxHost): Promise<PlannedCertificate[]> {
+async function certificatesOn(host: Host): Promise<PlannedCertificate[]> {
   return ((await readLedger(host))?.things ?? []).flatMap(placeOf)
 }
 

@@ -4,7 +4,7 @@ import type { TrialMemory } from '../../contract/trial-memory.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Emit } from '../apply/emit.ts'
 import { lastPlan } from '../apply/plan-memory.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { goBack } from './go-back.ts'
 import { forgetTrial, readTrial, writeTrial } from './trial-memory.ts'
 
@@ -25,7 +25,7 @@ export interface HostTrials {
 
 const head = { apiVersion: 'hyperkube.dev/v1', kind: 'TrialMemory' } as const
 
-export function hostTrials(host: LinuxHost): HostTrials {
+export function hostTrials(host: Host): HostTrials {
   // Who goes back forgets the trial at the end: it must not be another one by then.
   let goesBack = false
 

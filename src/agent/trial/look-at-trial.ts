@@ -1,4 +1,4 @@
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { isTaken } from '../rounds/is-taken.ts'
 import { ownRun } from '../rounds/own-run.ts'
 import type { Look } from '../rounds/rounds.ts'
@@ -8,7 +8,7 @@ import type { Runs } from '../serve/runs.ts'
 import { backAt, type Quiet } from './back-at.ts'
 
 export interface TrialScene {
-  readonly host: LinuxHost
+  readonly host: Host
   readonly work: Pick<HostWork, 'trial' | 'goBack' | 'restoring'>
   readonly runs: Runs
   readonly claims: Pick<ClaimStore, 'held'>

@@ -12,7 +12,7 @@ export const agentCall: CommandDefinition = {
   configure: () => undefined,
   async run({ stdout, signal }) {
     const answer = (line: string): void => void stdout.write(line)
-    await bridge({ path: agentSocket, requests: process.stdin, answer, signal })
+    await bridge({ path: agentSocket(), requests: process.stdin, answer, signal })
     return exitCodes.ok
   },
 }

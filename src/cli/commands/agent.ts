@@ -1,41 +1,32 @@
 import { realpath } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Option } from 'commander'
 import { z } from 'zod'
 import packageFile from '../../../package.json' with { type: 'json' }
-import { thisMachine } from '../../agent/facts/this-machine.ts'
+import { accessOf } from '../../agent/apply/access.ts'
 import { lastPlan } from '../../agent/apply/plan-memory.ts'
-import { performStep } from '../../agent/heal/act/perform.ts'
 import { ladders } from '../../agent/heal/core/ladders.ts'
-import { dangersOf } from '../../agent/heal/dangers.ts'
-import { lookAtDrift } from '../../agent/heal/drift/look.ts'
-import type { Hands } from '../../agent/heal/hands.ts'
-import { hostHealer } from '../../agent/heal/host-healer.ts'
-import { openMemory } from '../../agent/heal/memory.ts'
-import { hostEdges } from '../../agent/heal/probes/host-edges.ts'
-import { prober } from '../../agent/heal/probes/prober.ts'
 import { metricsText } from '../../agent/heal/told/metrics.ts'
 import { processFigures } from '../../agent/heal/told/process-figures.ts'
 import { serveMetrics } from '../../agent/heal/told/serve-metrics.ts'
 import { teller } from '../../agent/heal/told/tell.ts'
-import { linuxLayout } from '../../agent/host/layout.ts'
-import { linuxHost } from '../../agent/host/linux-host.ts'
+import { join } from '../../agent/host/host-path.ts'
 import { keepRenewed } from '../../agent/renewal/keep-renewed.ts'
 import { usualRhythm } from '../../agent/renewal/rhythm.ts'
 import { rounds } from '../../agent/rounds/rounds.ts'
 import { hostPeers } from '../../agent/peers/peers.ts'
 import { ClaimStore } from '../../agent/serve/claim-store.ts'
 import { askHello, heartbeat } from '../../agent/serve/heartbeat.ts'
-import { linuxWork } from '../../agent/serve/linux-work.ts'
 import { RunLog } from '../../agent/serve/run-log.ts'
 import { Runs } from '../../agent/serve/runs.ts'
 import { agentSocket, serveAgent } from '../../agent/serve/server.ts'
 import { systemdSupervisor } from '../../agent/serve/supervisor.ts'
 import { looksEvery, trialLook } from '../../agent/trial/look-at-trial.ts'
 import { giveBackMemory } from '../../kit/thrift.ts'
+import { linuxAgent } from '../agent/linux-agent.ts'
+import { windowsAgent } from '../agent/windows-agent.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 
-const flags = z.object({ ladder: z.enum(['usual', 'seed']) })
+const flags = z.object({ ladder: z.enum(['usual', 'seed']), baseDirectory: z.string() })
 
 export const agent: CommandDefinition = {
   examples: [['hyperkube agent', 'as its service does, on every host']],
@@ -45,37 +36,37 @@ export const agent: CommandDefinition = {
         .choices(Object.keys(ladders))
         .default('usual'),
     )
+    command.option(
+      '--base-directory <path>',
+      'where all of ours is on a Windows host',
+      String.raw`C:\hyperkube`,
+    )
   },
   async run({ operator, signal, stderr, makePrivateDirectory }, { options }) {
-    const ladder = ladders[flags.parse(options).ladder]
-    const { state } = linuxLayout
-    await makePrivateDirectory(state)
+    const { ladder, baseDirectory } = flags.parse(options)
     const version = await ownVersion()
+    await using wired =
+      process.platform === 'win32' ? await windowsAgent(version, baseDirectory) : linuxAgent(version)
+    const { host, work } = wired
+    const { state } = host.layout
+    if (host.os === 'linux') await makePrivateDirectory(state)
+    else await host.files.makeDirectory(state, await accessOf(host, { owner: 'root', mode: '0700' }))
     const runs = new Runs(operator.machine, new RunLog(join(state, 'runs')), () => new Date())
     const claims = await ClaimStore.open(join(state, 'claim.json'), () => Date.now())
-    const host = linuxHost(version)
-    const work = linuxWork(host, thisMachine())
     const say = (text: string): void => void stderr.write(`${text}\n`)
     const ended = stopped(signal)
     const over = new AbortController()
     const scene = { host, work, runs, claims, say, signal: AbortSignal.any([ended, over.signal]) }
-    using probes = prober(hostEdges(host))
     const { tell, counters } = teller({ ...scene, plan: async () => lastPlan(host) })
-    const hands: Hands = {
-      async ask(probe, component, deadline) {
-        const seen = await probes.ask(probe, component, deadline)
-        if (seen.state === 'failed') counters.countFailure({ component: component.name, probe: probe.name })
-        return seen
-      },
-      lookAtDrift: async (plan) => lookAtDrift(host, plan),
-      dangersOf: async (plan) => dangersOf(host, plan),
-      perform: async (plan, step, stop) => performStep({ ...scene, plan }, step, stop),
-      tell,
+    const asked: typeof wired.ask = async (probe, component, deadline) => {
+      const seen = await wired.ask(probe, component, deadline)
+      if (seen.state === 'failed') counters.countFailure({ component: component.name, probe: probe.name })
+      return seen
     }
-    const memory = await openMemory(host)
-    const healer = hostHealer({ ...scene, hands, memory, ladder, random: Math.random })
-    const server = await serveAgent({ work, runs, claims, peers: hostPeers(), healer, version }, agentSocket)
-    say(`hyperkube ${version} listens at ${agentSocket}`)
+    const healer = await wired.healer({ ...scene, ask: asked, tell, ladder })
+    const socket = agentSocket()
+    const server = await serveAgent({ work, runs, claims, peers: hostPeers(), healer, version }, socket)
+    say(`hyperkube ${version} listens at ${socket}`)
     serveMetrics({
       ...scene,
       text: async () => {
@@ -98,7 +89,7 @@ export const agent: CommandDefinition = {
       }),
     ])
     const supervisor = systemdSupervisor(process.env)
-    const ask = async (deadline: AbortSignal): Promise<void> => askHello(agentSocket, deadline)
+    const ask = async (deadline: AbortSignal): Promise<void> => askHello(socket, deadline)
     try {
       if (supervisor !== undefined) await heartbeat({ supervisor, ask, complain: say, signal: ended })
       await reached(ended)
@@ -116,7 +107,8 @@ export const agent: CommandDefinition = {
 
 /** Named by the directory that it was put into, which also tells two builds of one version apart. */
 async function ownVersion(): Promise<string> {
-  const [, version] = /\/hyperkube-([^/]+)\/hyperkube$/.exec(await realpath(process.execPath)) ?? []
+  const [, version] =
+    /[\\/]hyperkube-([^\\/]+)[\\/]hyperkube(?:\.exe)?$/.exec(await realpath(process.execPath)) ?? []
   return version ?? packageFile.version
 }
 

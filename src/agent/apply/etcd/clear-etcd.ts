@@ -14,7 +14,7 @@ const prefix = 'before-rejoin-'
  * Makes a host one that never had a member of etcd, so that it can join the others as a new one. What its member had is
  * moved aside. That a member was born here is forgotten last: until then nobody starts one without data.
  */
-export async function clearEtcd(options: ResetOptions): Promise<void> {
+export async function clearEtcd(options: ResetOptions<LinuxHost>): Promise<void> {
   const { host } = options
   const run = { ...options, journal: await openJournal(host, options.run) }
   const op: Op = {

@@ -28,7 +28,7 @@ const fresh = join(root, `.restored${unfinished}`)
  * Puts restored data in the place of a member's. What was there is moved aside. It may be cut at any moment: whoever comes
  * again goes on, and a member that has its data is left as it is.
  */
-export async function placeEtcd(options: ResetOptions, wish: PlaceWish): Promise<void> {
+export async function placeEtcd(options: ResetOptions<LinuxHost>, wish: PlaceWish): Promise<void> {
   const { host, signal } = options
   const run = { ...options, journal: await openJournal(host, options.run) }
   const op: Op = {

@@ -1,6 +1,6 @@
-import { join } from 'node:path'
+import { join } from '../../host/host-path.ts'
 import { hasCode } from '../../../kit/errors.ts'
-import type { LinuxHost } from '../../host/host.ts'
+import type { Host } from '../../host/host.ts'
 import type { Step } from './step.ts'
 
 /** All that components have written. A directory that is a disk of its own, or in use, stays, empty. */
@@ -17,14 +17,14 @@ export const removeData: Step = async (host, { directories, emptied, files, bare
 }
 
 /** False when there is none. */
-async function empty({ files }: LinuxHost, directory: string): Promise<boolean> {
+async function empty({ files }: Host, directory: string): Promise<boolean> {
   const entries = await files.list(directory)
   if (entries === undefined) return false
   for (const { name } of entries) await files.removeTree(join(directory, name))
   return true
 }
 
-async function removeEmpty({ files }: LinuxHost, directory: string): Promise<void> {
+async function removeEmpty({ files }: Host, directory: string): Promise<void> {
   await files.remove(directory).catch((error: unknown) => {
     if (!hasCode(error, 'EBUSY') && !hasCode(error, 'ENOTEMPTY')) throw error
   })

@@ -2,29 +2,22 @@ import type { Ledger } from '../../../contract/ledger.ts'
 import type { Op } from '../../../contract/op.ts'
 import { nothingPlanned } from '../../../diff/nothing-planned.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import type { LinuxHost } from '../../host/host.ts'
+import { type Host, servicesOf } from '../../host/host.ts'
 import type { Emit } from '../emit.ts'
 import { openJournal } from '../journal.ts'
 import { findThing, withoutThing } from '../ledger.ts'
 import { LedgerBook, readLedger } from '../ledger-file.ts'
+import { stillUsed } from '../perform.ts'
 import { journalRun, type Outcome, type Run, runOp } from '../run.ts'
 import { sweep } from '../sweep.ts'
-import { targets } from '../targets.ts'
-import { removeCgroups } from './cgroups.ts'
-import { removeChains } from './chains.ts'
-import { endContainers } from './containers.ts'
-import { removeData } from './data.ts'
-import { type Leftovers, leftoversOf } from './leftovers.ts'
-import { removeLinks } from './links.ts'
-import { unmountAll } from './mounts.ts'
+import { targetsFor } from '../targets.ts'
+import { leftoverSteps } from './leftover-steps.ts'
 import { opsAgainst } from './ops-against.ts'
 import { ownUnit, removeOwn } from './own.ts'
-import type { Step } from './step.ts'
 import { stop } from './stop-services.ts'
-import { removeTables } from './tables.ts'
 
-export interface ResetOptions {
-  readonly host: LinuxHost
+export interface ResetOptions<H extends Host = Host> {
+  readonly host: H
   /** What the operator calls the host. */
   readonly name: string
   readonly run: string
@@ -42,17 +35,9 @@ export interface ResetStep {
   readonly step: string
   /** What was there of it. */
   readonly removed: readonly string[]
+  /** What could not go yet, because something still runs from it. */
+  readonly held?: readonly string[]
 }
-
-const steps: readonly (readonly [name: string, step: Step])[] = [
-  ['containers', endContainers],
-  ['mounts', unmountAll],
-  ['links', removeLinks],
-  ['tables of nftables', removeTables],
-  ['chains of iptables', removeChains],
-  ['control groups', removeCgroups],
-  ['data', removeData],
-]
 
 /**
  * Takes everything of ours off a host, without any plan, and leaves what is not ours. The ledger goes last: who is cut
@@ -61,11 +46,17 @@ const steps: readonly (readonly [name: string, step: Step])[] = [
 export async function reset(options: ResetOptions): Promise<Reset> {
   const { host, signal } = options
   const ledger = await readLedger(host)
-  const isService = (await host.systemd.show(ownUnit)).pid === host.release.pid
+  const services = servicesOf(host)
+  const unit = ownUnit(host)
+  const isService = (await services.show(unit)).pid === host.release.pid
   const report = ledger === undefined ? [] : await resetLedger(options, ledger)
   signal.throwIfAborted()
-  await removeOwn(host)
-  return { report, farewell: isService ? async () => host.systemd.stop(ownUnit) : undefined }
+  const held = await removeOwn(host, ledger)
+  if (held.length > 0) options.emit({ type: 'log', lines: held.map(stillUsed) })
+  return {
+    report: held.length === 0 ? report : [...report, { step: 'own', removed: [], held }],
+    farewell: isService ? async () => services.stop(unit) : undefined,
+  }
 }
 
 async function resetLedger(options: ResetOptions, ledger: Ledger): Promise<readonly ResetStep[]> {
@@ -80,7 +71,7 @@ async function resetLedger(options: ResetOptions, ledger: Ledger): Promise<reado
   await journalRun(run, { command: 'reset' }, async () => {
     await sweep(host, ledger, plan)
     for (const op of stops) await runOp(run, op, async () => stop(run, op))
-    report.push(...(await takeLeftovers(options, leftoversOf(ledger))))
+    report.push(...(await takeLeftovers(options, ledger)))
     for (const op of removals) await runOp(run, op, async () => remove(run, op))
     report.push({ step: 'things', removed: removals.map((op) => `${op.target} ${op.name}`) })
   })
@@ -89,12 +80,12 @@ async function resetLedger(options: ResetOptions, ledger: Ledger): Promise<reado
 
 async function takeLeftovers(
   { host, name, emit, signal }: ResetOptions,
-  leftovers: Leftovers,
+  ledger: Ledger,
 ): Promise<readonly ResetStep[]> {
   const report: ResetStep[] = []
-  for (const [step, take] of steps) {
+  for (const [step, take] of leftoverSteps(host, ledger)) {
     signal.throwIfAborted()
-    const removed = await take(host, leftovers, signal).catch((cause: unknown) => {
+    const removed = await take(signal).catch((cause: unknown) => {
       signal.throwIfAborted()
       const message = `${step} of the cluster could not be taken away`
       throw new HyperkubeError('APPLY_OP_FAILED', message, { host: name, cause })
@@ -105,10 +96,12 @@ async function takeLeftovers(
   return report
 }
 
-async function remove({ host, book }: Run, op: Op): Promise<Outcome> {
+async function remove({ host, book, emit }: Run, op: Op): Promise<Outcome> {
   const thing = findThing(book.ledger, op)
   if (thing === undefined) return 'unchanged'
-  const { changed, left } = await targets[thing.target].remove(thing, { host, ledger: book.ledger })
+  const scene = { host, ledger: book.ledger }
+  const { changed, left, held = [] } = await targetsFor(host)[thing.target].remove(thing, scene)
+  if (held.length > 0) emit({ type: 'log', lines: held.map(stillUsed) }, op.component)
   await book.keep(withoutThing(book.ledger, op, left))
   return changed ? 'done' : 'unchanged'
 }

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join } from '../../host/host-path.ts'
 import type { PlannedArtifact } from '../../../contract/component-plan.ts'
 import type { HashedFile } from '../../../contract/ledger.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import { unfinished } from '../../host/files.ts'
-import type { LinuxHost } from '../../host/host.ts'
+import type { Host } from '../../host/host.ts'
+import { programName } from '../../host/program-name.ts'
 import { accessOf } from '../access.ts'
 import {
   filesBelow,
@@ -16,24 +17,24 @@ import {
   wholeFiles,
 } from '../artifact-files.ts'
 import { download } from '../download.ts'
-import { notThere, removed, type Target, type Work } from '../target.ts'
+import { besideOn, replaceFiles, takeTree } from '../replace-files.ts'
+import { notThere, type Target, type Work } from '../target.ts'
 
 export const artifact: Target<'artifact', PlannedArtifact> = {
   target: 'artifact',
   wish: ({ artifacts }, name) => artifacts.find((one) => `${one.name}-${one.version}` === name),
 
   async inspect({ directory, files, from }, { host }) {
-    const state = await inspectFiles(host.files, directory, files)
+    const state = await inspectFiles(host.files, directory, files, besideOn(host))
     if (state !== 'as-written' || from === 'url') return state
-    const current = (await host.files.readLink(host.layout.current)) === directory
-    return current ? state : { drift: `${host.layout.current} leads elsewhere` }
+    return (await isCurrent(host, directory)) ? state : { drift: `${host.layout.current} leads elsewhere` }
   },
 
   async make(wish, work) {
     const { host, head } = work
     const { directory, from } = wish
     const sha256 = wish.from === 'url' ? wish.sha256 : await ownDigest(host, wish, work)
-    const whole = await wholeFiles(host.files, directory, sha256)
+    const whole = await wholeFiles(host.files, directory, sha256, besideOn(host))
     const files = whole ?? (await adopt(wish, sha256, work)) ?? (await install(wish, sha256, work))
     const switched = from === 'this-release' && (await makeCurrent(host, directory))
     return {
@@ -44,20 +45,20 @@ export const artifact: Target<'artifact', PlannedArtifact> = {
 
   async remove({ directory }, { host }) {
     const { files, layout } = host
-    if ((await files.readLink(layout.current)) === directory) await files.remove(layout.current)
+    if (layout.current !== undefined && (await isCurrent(host, directory))) await files.remove(layout.current)
     if ((await files.stat(directory)) === undefined) return notThere
-    await files.removeTree(directory)
-    return removed
+    return takeTree(host, directory)
   },
 }
 
 /** Whoever brought us put us where we belong: nothing but what says so is missing. */
 async function adopt(
-  { from, name, directory }: PlannedArtifact,
+  { from, name: title, directory }: PlannedArtifact,
   sha256: string,
   { host }: Work,
 ): Promise<HashedFile[] | undefined> {
   const { files } = host
+  const name = programName(host, title)
   if (from !== 'this-release' || (await filesBelow(files, directory)).join() !== name) return undefined
   // The digest is that of what runs.
   const known = (await host.release.isAt(join(directory, name))) ? sha256 : undefined
@@ -84,13 +85,22 @@ async function install(wish: PlannedArtifact, sha256: string, work: Work): Promi
   await files.write(join(unready, manifestName), manifest, { ...root, mode: 0o644 })
   const all = [await hashFile(files, unready, manifestName), ...content]
   await files.syncTree(unready)
-  // What is wrong in its place stays open to those who run it.
+  await takePlace(host, unready, directory)
+  if (fetched !== undefined) await files.remove(fetched)
+  return all
+}
+
+/** What is wrong in its place stays open to those who run it. */
+async function takePlace(host: Host, unready: string, directory: string): Promise<void> {
+  const { files } = host
+  if (host.os === 'windows' && (await files.stat(directory))?.kind === 'directory') {
+    await replaceFiles(host, unready, directory)
+    return
+  }
   const former = temporaryFor(directory)
   if ((await files.stat(directory)) !== undefined) await files.rename(directory, former)
   await files.rename(unready, directory)
   await files.removeTree(former)
-  if (fetched !== undefined) await files.remove(fetched)
-  return all
 }
 
 /** What was downloaded to be used as it is was hashed while it came. */
@@ -104,7 +114,7 @@ async function fill(into: string, wish: PlannedArtifact, work: Work): Promise<st
   const { host, component, emit, signal } = work
   if (wish.from === 'this-release') {
     const access = await accessOf(host, { owner: 'root', mode: '0755' })
-    await host.files.copyIn(host.release.executable, join(into, wish.name), access)
+    await host.files.copyIn(host.release.executable, join(into, programName(host, wish.name)), access)
     return undefined
   }
   const fetched = await download(wish, { host, component: component.name, emit, signal })
@@ -119,7 +129,7 @@ async function fill(into: string, wish: PlannedArtifact, work: Work): Promise<st
 }
 
 /** Owners and modes of whoever packed it mean nothing here. */
-async function normalize(host: LinuxHost, directory: string): Promise<void> {
+async function normalize(host: Host, directory: string): Promise<void> {
   const [program, plain] = await Promise.all(
     ['0755', '0644'].map(async (mode) => accessOf(host, { owner: 'root', mode })),
   )
@@ -132,7 +142,7 @@ async function normalize(host: LinuxHost, directory: string): Promise<void> {
 }
 
 async function ownDigest(
-  { release }: LinuxHost,
+  { release }: Host,
   { name, version }: PlannedArtifact,
   { component }: Work,
 ): Promise<string> {
@@ -144,8 +154,14 @@ async function ownDigest(
   })
 }
 
-async function makeCurrent({ files, layout }: LinuxHost, directory: string): Promise<boolean> {
-  if ((await files.readLink(layout.current)) === directory) return false
+/** Where no link says which one it is, the service does. */
+async function isCurrent({ files, layout }: Host, directory: string): Promise<boolean> {
+  return layout.current === undefined || (await files.readLink(layout.current)) === directory
+}
+
+async function makeCurrent(host: Host, directory: string): Promise<boolean> {
+  const { files, layout } = host
+  if (layout.current === undefined || (await isCurrent(host, directory))) return false
   await files.makeLink(layout.current, directory)
   return true
 }

@@ -1,6 +1,6 @@
 import type { PlannedCertificate } from '../../../contract/component-plan.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import type { LinuxHost } from '../../host/host.ts'
+import type { Host } from '../../host/host.ts'
 import { accessOf } from '../access.ts'
 import { authoritiesOf } from '../authorities.ts'
 import { certificateFaults, type CertificatePair } from '../certificate-faults.ts'
@@ -89,7 +89,7 @@ async function pairToInstall(wish: PlannedCertificate, work: Work): Promise<Cert
 
 /** Whoever is cut between the two finds both in what is pending. */
 async function install(
-  host: LinuxHost,
+  host: Host,
   { certificateFile, keyFile, owner }: PlannedCertificate,
   pair: CertificatePair,
 ): Promise<void> {
@@ -99,7 +99,7 @@ async function install(
   await host.files.write(certificateFile, Buffer.from(pair.certificate), open)
 }
 
-async function mendAccess(host: LinuxHost, wish: PlannedCertificate): Promise<void> {
+async function mendAccess(host: Host, wish: PlannedCertificate): Promise<void> {
   const { certificate: pem, privateKey } = await readPair(host, wish)
   if (pem !== undefined && privateKey !== undefined)
     await install(host, wish, { certificate: pem, privateKey })

@@ -1,5 +1,5 @@
 import type { DerivedFile } from '../../../contract/component-plan.ts'
-import type { LinuxHost } from '../../host/host.ts'
+import type { Host } from '../../host/host.ts'
 import { foreseeFile, inspectFile, putFile, sha256Of, takeFile } from '../put-file.ts'
 import { renderDerived } from '../render-derived.ts'
 import type { Target, Work } from '../target.ts'
@@ -32,7 +32,7 @@ export const derivedFile: Target<'derived-file', DerivedFile> = {
 
 type Source = Pick<DerivedFile, 'from' | 'template'>
 
-async function renderNow({ files }: LinuxHost, { from, template }: Source): Promise<string | undefined> {
+async function renderNow({ files }: Host, { from, template }: Source): Promise<string | undefined> {
   const text = await files.read(from)
   return text === undefined ? undefined : renderDerived(template, text.toString('utf8'))
 }

@@ -1,12 +1,13 @@
 import type { PlannedDirectory } from '../../../contract/component-plan.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import type { FileFacts } from '../../host/files.ts'
-import type { LinuxHost } from '../../host/host.ts'
-import { isWithin } from '../../host/layout.ts'
+import type { Host } from '../../host/host.ts'
+import { isBelow, isWithin, join } from '../../host/host-path.ts'
 import { accessDrift, accessOf } from '../access.ts'
 import { isParent, parentsFor, takeParents } from '../parents.ts'
 import { pathsOf } from '../paths.ts'
-import { notThere, removed, type Target, type Thing, type Work } from '../target.ts'
+import { takeTree } from '../replace-files.ts'
+import { notThere, type Removed, removed, type Target, type Thing, type Work } from '../target.ts'
 
 export const directory: Target<'directory', PlannedDirectory> = {
   target: 'directory',
@@ -43,18 +44,18 @@ export const directory: Target<'directory', PlannedDirectory> = {
     const { host, ledger } = scene
     const entries = await host.files.list(name)
     // What is still there of ours needs it.
-    const isNeeded = ledger.things.some((other) => pathsOf(other).some((path) => path.startsWith(`${name}/`)))
+    const isNeeded = ledger.things.some((other) => pathsOf(other).some((path) => isBelow(path, name)))
     if (isNeeded && isWithin(name, host.layout.exclusive)) return notThere
     const isData = !isWithin(name, host.layout.exclusive) && entries !== undefined && entries.length > 0
     if (isData) return { changed: false, left: [name] }
-    if (entries !== undefined) await giveBack(host, thing)
-    await takeParents(parents, scene)
-    return entries === undefined ? notThere : removed
+    const outcome = entries === undefined ? notThere : await giveBack(host, thing)
+    if (outcome.held === undefined) await takeParents(parents, scene)
+    return outcome
   },
 }
 
 async function lay(
-  host: LinuxHost,
+  host: Host,
   { path, owner, mode }: PlannedDirectory,
   facts: FileFacts | undefined,
 ): Promise<void> {
@@ -68,14 +69,23 @@ async function lay(
 /** How a directory was that is not of our making. */
 async function beforeUs(path: string, { host, ledger }: Work): Promise<Thing<'directory'>['before']> {
   const facts = await host.files.stat(path)
-  if (facts?.kind !== 'directory' || isParent(ledger, path)) return undefined
-  const { uid, gid, mode } = facts
-  return { uid, gid, mode }
+  if (facts?.kind !== 'directory' || isParent(ledger, path) || (await hasOnlyOurs(host, path)))
+    return undefined
+  const { uid, gid, mode, sddl } = facts
+  return { uid, gid, mode, ...(sddl === undefined ? {} : { sddl }) }
 }
 
-async function giveBack({ files }: LinuxHost, { name, before }: Thing<'directory'>): Promise<void> {
-  if (before === undefined) await files.removeTree(name)
-  else await files.setAccess(name, before)
+/** Whoever brought the agent has made the directory that all of ours is in. */
+async function hasOnlyOurs({ os, files, layout }: Host, path: string): Promise<boolean> {
+  if (os === 'linux' || !layout.own.every((own) => isBelow(own, path))) return false
+  const entries = (await files.list(path)) ?? []
+  return entries.every(({ name }) => layout.own.includes(join(path, name)))
+}
+
+async function giveBack(host: Host, { name, before }: Thing<'directory'>): Promise<Removed> {
+  if (before === undefined) return takeTree(host, name)
+  await host.files.setAccess(name, before)
+  return removed
 }
 
 function taken(path: string): HyperkubeError {

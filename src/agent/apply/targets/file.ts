@@ -1,7 +1,7 @@
-import { basename, dirname } from 'node:path'
+import { basename, dirname } from '../../host/host-path.ts'
 import type { PlannedFile } from '../../../contract/component-plan.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import type { LinuxHost } from '../../host/host.ts'
+import type { Host } from '../../host/host.ts'
 import { foreseeFile, inspectFile, putFile, takeFile } from '../put-file.ts'
 import type { Target, Work } from '../target.ts'
 
@@ -27,12 +27,12 @@ export const file: Target<'file', PlannedFile> = {
   },
 
   async remove(thing, scene) {
-    const { systemd, layout } = scene.host
-    const isUnit = dirname(thing.name) === layout.units
-    if (isUnit) await systemd.stop(basename(thing.name))
+    const { host } = scene
+    const isUnit = host.os === 'linux' && dirname(thing.name) === host.layout.units
+    if (isUnit) await host.systemd.stop(basename(thing.name))
     const outcome = await takeFile(thing.name, thing, scene)
-    await noticeUnit(scene.host, thing.name)
-    if (isUnit) await systemd.forget(basename(thing.name))
+    await noticeUnit(host, thing.name)
+    if (isUnit) await host.systemd.forget(basename(thing.name))
     return outcome
   },
 }
@@ -51,6 +51,8 @@ function contentOf({ content, path }: PlannedFile, { secrets, component }: Work)
  * A slice is a plain file to us and a unit to systemd, and so is what goes over a unit, in a directory of its name. Also when
  * nothing has changed: who was cut may have left it unread.
  */
-async function noticeUnit({ systemd, layout }: LinuxHost, path: string): Promise<void> {
+async function noticeUnit(host: Host, path: string): Promise<void> {
+  if (host.os !== 'linux') return
+  const { systemd, layout } = host
   if ([dirname(path), dirname(dirname(path))].includes(layout.units)) await systemd.reload()
 }

@@ -18,13 +18,13 @@ export const image: Target<'image', string> = {
   },
 
   async make(name, work) {
-    const { head, ledger, component } = work
-    const tools = imageTools(ledger)
-    const there = tools && (await findImages(work.host, tools, [name]))
+    const { host, head, ledger, component } = work
+    const tools = imageTools(host, ledger)
+    const there = tools && (await findImages(host, tools, [name]))
     if (tools === undefined || there === undefined) {
       throw new HyperkubeError('IMAGE_NO_RUNTIME', `${name} cannot be brought: containerd does not answer`, {
         component: component.name,
-        hint: 'on the host: systemctl status containerd',
+        hint: `on the host: ${host.os === 'linux' ? 'systemctl status' : 'sc.exe query'} containerd`,
       })
     }
     const is = stateOf(name, there) === 'as-written'
@@ -33,7 +33,7 @@ export const image: Target<'image', string> = {
   },
 
   async remove({ name }, { host, ledger }) {
-    const tools = imageTools(ledger)
+    const tools = imageTools(host, ledger)
     const there = tools && (await findImages(host, tools, [name]))
     if (tools === undefined || there === undefined) return notThere
     const others = ledger.things.filter((thing) => thing.target === 'image' && thing.name !== name)
@@ -49,7 +49,7 @@ async function lookedUp(
   names: readonly string[],
   { host, ledger }: Scene,
 ): Promise<ReadonlyMap<string, string> | undefined> {
-  const tools = imageTools(ledger)
+  const tools = imageTools(host, ledger)
   return tools && findImages(host, tools, names)
 }
 

@@ -1,8 +1,9 @@
+import type { LinuxHost } from '../../host/host.ts'
 import { hasSetting, keepSetting } from '../settings-file.ts'
 import { type Target, removed } from '../target.ts'
 
 /** A module of the kernel, loaded now and at each boot. */
-export const module: Target<'module', string> = {
+export const module: Target<'module', string, LinuxHost> = {
   target: 'module',
   wish: ({ modules }, name) => modules.find((one) => one === name),
 

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join } from '../../host/host-path.ts'
 import type { Service } from '../../../contract/service.ts'
 import type { LinuxHost } from '../../host/host.ts'
 import { type FileRecord, type FileWish, foreseeFile, inspectFile, putFile, takeFile } from '../put-file.ts'
@@ -9,7 +9,7 @@ export type SystemdService = Extract<Service, { supervisor: 'systemd' }>
 const access = { owner: 'root', mode: '0644' } as const
 
 /** A unit of systemd, as a file. Whether it runs is looked at, and seen to, on its own. */
-export const service: Target<'service', SystemdService> = {
+export const service: Target<'service', SystemdService, LinuxHost> = {
   target: 'service',
   wish: ({ service: wished }, name) =>
     wished?.supervisor === 'systemd' && wished.name === name ? wished : undefined,

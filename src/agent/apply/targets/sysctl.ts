@@ -1,5 +1,6 @@
 import { HyperkubeError } from '../../../kit/errors.ts'
 import { settingText } from '../../host/kernel.ts'
+import type { LinuxHost } from '../../host/host.ts'
 import { hasSetting, keepSetting } from '../settings-file.ts'
 import { removed, type Target } from '../target.ts'
 
@@ -9,7 +10,7 @@ interface SysctlWish {
 }
 
 /** A setting of the kernel, now and after each boot. */
-export const sysctl: Target<'sysctl', SysctlWish> = {
+export const sysctl: Target<'sysctl', SysctlWish, LinuxHost> = {
   target: 'sysctl',
 
   wish({ sysctls }, name) {

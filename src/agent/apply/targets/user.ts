@@ -1,6 +1,7 @@
+import type { LinuxHost } from '../../host/host.ts'
 import { notThere, removed, type Target } from '../target.ts'
 
-export const user: Target<'user', string> = {
+export const user: Target<'user', string, LinuxHost> = {
   target: 'user',
   wish: ({ users }, name) => users.find((one) => one === name),
 

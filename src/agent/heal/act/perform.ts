@@ -110,7 +110,7 @@ async function act(
   }
 }
 
-async function planRun(host: LinuxHost, plan: NodePlan, run: OpRun): Promise<PlanRun> {
+async function planRun(host: LinuxHost, plan: NodePlan, run: OpRun): Promise<PlanRun<LinuxHost>> {
   return {
     ...run,
     host,

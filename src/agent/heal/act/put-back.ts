@@ -23,7 +23,7 @@ export interface PutBack {
  * Makes things of a component as they were put there, and disturbs nothing that runs. One that cannot be keeps none of the
  * others away.
  */
-export async function putBack(run: PlanRun, component: string): Promise<PutBack> {
+export async function putBack(run: PlanRun<LinuxHost>, component: string): Promise<PutBack> {
   const { host, plan, signal } = run
   const { putBack: found } = await lookAtDrift(host, plan)
   const [done, failed]: [string[], string[]] = [[], []]
@@ -48,7 +48,7 @@ async function isPossible(host: LinuxHost, plan: NodePlan, op: Op): Promise<bool
   return op.target !== 'derived-file' || canDerive(host, plan, op.name)
 }
 
-async function putOneBack(run: PlanRun, op: Op): Promise<Outcome> {
+async function putOneBack(run: PlanRun<LinuxHost>, op: Op): Promise<Outcome> {
   const { host } = run
   const since = await spoiltSince(host, op)
   const before = await runsOf(run)
@@ -70,7 +70,7 @@ async function spoiltSince({ files, layout }: LinuxHost, { target, name }: Op): 
 }
 
 /** Which start each service is at, by its unit. */
-async function runsOf({ host, plan }: PlanRun): Promise<ReadonlyMap<string, UnitState>> {
+async function runsOf({ host, plan }: PlanRun<LinuxHost>): Promise<ReadonlyMap<string, UnitState>> {
   const units = plan.components.flatMap(({ service }) =>
     service?.supervisor === 'systemd' ? [service.name] : [],
   )
@@ -85,7 +85,7 @@ async function runsOf({ host, plan }: PlanRun): Promise<ReadonlyMap<string, Unit
  * program it has all that it needs in any case. Nor has one that ends over it: it starts again by itself.
  */
 async function tellSeen(
-  { host, plan, book, items, signal }: PlanRun,
+  { host, plan, book, items, signal }: PlanRun<LinuxHost>,
   op: Op,
   since: bigint | undefined,
   before: ReadonlyMap<string, UnitState>,

@@ -4,7 +4,7 @@ import type { Op } from '../../../contract/op.ts'
 import { perform, type PlanRun } from '../../apply/perform.ts'
 import { renderDerived } from '../../apply/render-derived.ts'
 import { runOp } from '../../apply/run.ts'
-import type { LinuxHost } from '../../host/host.ts'
+import type { Host } from '../../host/host.ts'
 
 /** In milliseconds: whoever writes the source does so early, or waits for somebody else. */
 const patience = 20_000
@@ -13,7 +13,7 @@ const every = 500
 /** When the sources of a component's derived files were written last, by their path. */
 export type Sources = ReadonlyMap<string, string | undefined>
 
-export async function sourcesOf({ files }: LinuxHost, plan: NodePlan, component: string): Promise<Sources> {
+export async function sourcesOf({ files }: Host, plan: NodePlan, component: string): Promise<Sources> {
   const paths = derivedOf(plan, component).map(({ from }) => from)
   return new Map(
     await Promise.all(paths.map(async (path) => [path, (await files.stat(path))?.changed] as const)),
@@ -45,7 +45,7 @@ export async function rebuild(
 }
 
 /** Whether its source says all that is needed. */
-export async function canDerive(host: LinuxHost, plan: NodePlan, path: string): Promise<boolean> {
+export async function canDerive(host: Host, plan: NodePlan, path: string): Promise<boolean> {
   const derived = plan.components.flatMap(({ derivedFiles }) => derivedFiles).find((one) => one.path === path)
   return derived !== undefined && (await isComplete(host, derived))
 }
@@ -66,7 +66,7 @@ async function waitForSource(
   }
 }
 
-async function isComplete({ files }: LinuxHost, { from, template }: DerivedFile): Promise<boolean> {
+async function isComplete({ files }: Host, { from, template }: DerivedFile): Promise<boolean> {
   const text = await files.read(from)
   return text !== undefined && renderDerived(template, text.toString('utf8')) !== undefined
 }

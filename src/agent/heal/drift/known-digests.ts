@@ -1,5 +1,5 @@
 import type { FileFacts, Files } from '../../host/files.ts'
-import type { LinuxHost } from '../../host/host.ts'
+import type { Host } from '../../host/host.ts'
 
 interface Known {
   readonly facts: FileFacts
@@ -10,7 +10,7 @@ interface Known {
  * The same host to somebody who looks at it every minute: no file is read again as long as the file system says that it
  * is the same one.
  */
-export function withKnownDigests(host: LinuxHost): LinuxHost {
+export function withKnownDigests(host: Host): Host {
   return { ...host, files: knownDigests(host.files) }
 }
 

@@ -7,7 +7,7 @@ import { items } from '../../../diff/items.ts'
 import { ledgerFor } from '../../apply/diff-host.ts'
 import { type Found, inspectAll } from '../../apply/present.ts'
 import type { State } from '../../apply/target.ts'
-import type { LinuxHost } from '../../host/host.ts'
+import type { Host } from '../../host/host.ts'
 import { isPremature } from './premature.ts'
 
 /** What is not as it was put there, by component. */
@@ -37,7 +37,7 @@ const looked: ReadonlySet<OpTarget> = new Set([
  * Looks at what was put on the host and is as the plan says; changes nothing. What a run that was cut has left half done is
  * not looked at: an operator goes on with it, and must not be worked against.
  */
-export async function lookAtDrift(host: LinuxHost, plan: NodePlan): Promise<DriftFound> {
+export async function lookAtDrift(host: Host, plan: NodePlan): Promise<DriftFound> {
   const ledger = await ledgerFor(host, plan)
   const things = ledger.things.filter(({ target }) => looked.has(target))
   const found = await inspectAll({ host, ledger: { ...ledger, things }, plan })

@@ -26,6 +26,8 @@ export interface ProbeEdges {
   /** Milliseconds, by a clock that nobody sets. */
   readonly monotonic: () => number
   readonly disks: Disks
+  /** Networks of a Windows host; nothing while nobody answers, or where there are none. */
+  readonly networks?: () => Promise<readonly { readonly name: string; readonly type: string }[] | undefined>
   /** The IPv4 addresses of an interface that is up. */
   readonly addresses: (name: string) => readonly string[]
 }

@@ -37,7 +37,7 @@ export class GrpcLines implements Disposable {
   #session(endpoint: string): ClientHttp2Session {
     const known = this.#sessions.get(endpoint)
     if (known !== undefined && !known.closed && !known.destroyed) return known
-    const path = endpoint.replace(/^unix:\/\//, '')
+    const path = pathOf(endpoint)
     const session = connect('http://localhost', { createConnection: () => dial(path) })
     // Whoever waits for an answer hears of it; nobody else has to.
     session.on('error', () => undefined)
@@ -54,6 +54,12 @@ export class GrpcLines implements Disposable {
     for (const session of this.#sessions.values()) session.destroy()
     this.#sessions.clear()
   }
+}
+
+/** unix:///run/x.sock, or npipe:////./pipe/x as those who call pipes of Windows write them. */
+export function pathOf(endpoint: string): string {
+  const pipe = /^npipe:\/\/\/\/\.\/pipe\/(.+)$/.exec(endpoint)?.[1]
+  return pipe === undefined ? endpoint.replace(/^unix:\/\//, '') : String.raw`\\.\pipe\${pipe}`
 }
 
 async function answered(

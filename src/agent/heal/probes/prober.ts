@@ -14,6 +14,7 @@ import { askFile } from './file.ts'
 import { FreshFiles } from './fresh-files.ts'
 import { askGrpc } from './grpc.ts'
 import { GrpcLines } from './grpc-lines.ts'
+import { askHnsNetwork } from './hns-network.ts'
 import { askHttp } from './http.ts'
 import { askInterface } from './interface.ts'
 import { meaningOf } from './meaning.ts'
@@ -53,7 +54,7 @@ export function prober(edges: ProbeEdges): Prober {
     overlay: askOverlay(edges, nodes),
     'service-rules': askServiceRules(edges, new Services(api, monotonic)),
     sandbox: askSandbox(edges),
-    'hns-network': async () => unknown('only Windows has such networks'),
+    'hns-network': askHnsNetwork(edges),
     file: askFile(edges),
     'node-lease': askNodeLease(api, clock),
     neighbours: askNeighbours(nodes),

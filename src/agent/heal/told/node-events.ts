@@ -2,12 +2,12 @@ import type { HealAction } from '../../../contract/health.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import { EventRecorder } from '../../../kube/events.ts'
 import type { KubeObject } from '../../../kube/object.ts'
-import type { LinuxHost } from '../../host/host.ts'
+import type { Host } from '../../host/host.ts'
 import { clientOfNode } from '../../renewal/node-api.ts'
 import { noteOf } from './words.ts'
 
 export interface EventScene {
-  readonly host: LinuxHost
+  readonly host: Host
   /** The one that counts now; undefined where there is none. */
   readonly plan: () => Promise<NodePlan | undefined>
   readonly signal: AbortSignal

@@ -36,7 +36,7 @@ export const commands: Readonly<Record<string, Command>> = {
   'Get-ItemProperty': {
     documented: 'powershell/module/microsoft.powershell.management/get-itemproperty',
     gives:
-      'an object with the values of a key of the registry. Services\\NAME: Environment (string[], missing when none was set). CurrentVersion: CurrentBuildNumber, EditionID, InstallationType (strings), UBR (int).',
+      'an object with the values of a key of the registry. Services\\NAME: Environment (string[], missing when none was set). CurrentVersion: CurrentBuildNumber, EditionID, InstallationType (strings), UBR (int). Cryptography: MachineGuid (string).',
   },
   'Set-ItemProperty': {
     documented: 'powershell/module/microsoft.powershell.management/set-itemproperty',
@@ -77,6 +77,10 @@ export const commands: Readonly<Record<string, Command>> = {
     gives: 'the route, of which nothing is read.',
   },
   'Remove-NetRoute': { documented: 'powershell/module/nettcpip/remove-netroute', gives: 'nothing.' },
+  'Get-NetTCPConnection': {
+    documented: 'powershell/module/nettcpip/get-nettcpconnection',
+    gives: 'MSFT_NetTCPConnection: LocalPort (uint16), OwningProcess (uint32).',
+  },
   'Get-NetFirewallRule': {
     documented: 'powershell/module/netsecurity/get-netfirewallrule',
     gives:
@@ -134,7 +138,7 @@ export const commands: Readonly<Record<string, Command>> = {
   'Set-Acl': { documented: 'powershell/module/microsoft.powershell.security/set-acl', gives: 'nothing.' },
   'Get-WindowsFeature': {
     documented: 'powershell/module/servermanager/get-windowsfeature',
-    gives: 'a Feature: Installed (boolean).',
+    gives: 'Features: Name (string), Installed (boolean).',
   },
 }
 

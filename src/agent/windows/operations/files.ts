@@ -51,6 +51,18 @@ export const files = {
     output: one(z.object({ Sddl: z.string() }).transform(({ Sddl }) => Sddl)),
     uses: ['Test-Path', 'Get-Acl'],
   }),
+  /** As it was found once, or as the directory above says: only letters of that language. */
+  grant: changing({
+    name: 'files.grant',
+    input: z.strictObject({
+      path,
+      sddl: z
+        .string()
+        .max(4000)
+        .regex(/^[A-Za-z0-9:;()_-]+$/),
+    }),
+    uses: ['Get-Acl', 'Set-Acl'],
+  }),
   /** From now on for the system and administrators alone, whatever the directory above says. */
   close: changing({ name: 'files.close', input: at, uses: ['Get-Acl', 'Set-Acl'] }),
 }

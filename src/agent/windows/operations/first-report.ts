@@ -1,7 +1,7 @@
 import { describe } from '../../../kit/errors.ts'
 import { printable } from '../../../kit/printable.ts'
 import { type HostCheck, hostContract } from './host-contract.ts'
-import type { WindowsHost } from './host.ts'
+import type { WindowsOperations } from './host.ts'
 
 /** What came of asking a host everything once. */
 export interface FirstReport {
@@ -28,7 +28,7 @@ interface Outcome {
  * that was asked for. Nothing ends it early, so that one report has all that is wrong.
  */
 export async function firstReport(
-  host: WindowsHost,
+  host: WindowsOperations,
   scratch: string,
   { changes, now }: { readonly changes: boolean; readonly now: () => number },
 ): Promise<FirstReport> {
@@ -44,13 +44,13 @@ export async function firstReport(
   return { looks, checks }
 }
 
-async function outcomeOf({ name, changes, check }: HostCheck, host: WindowsHost, scratch: string) {
+async function outcomeOf({ name, changes, check }: HostCheck, host: WindowsOperations, scratch: string) {
   const { error } = await attempt(async () => check(host, scratch))
   return { check: name, changes, ...(error === undefined ? {} : { error }) }
 }
 
 /** Each operation that only looks, with something to look at that every Windows has. */
-function looksAt(host: WindowsHost, scratch: string): Readonly<Record<string, () => Promise<unknown>>> {
+function looksAt(host: WindowsOperations, scratch: string): Readonly<Record<string, () => Promise<unknown>>> {
   const path = String.raw`C:\Windows\System32\drivers\etc\hosts`
   return {
     'system.describe': async () => host.system.describe({}),
@@ -60,6 +60,7 @@ function looksAt(host: WindowsHost, scratch: string): Readonly<Record<string, ()
     'policies.list': async () => host.policies.list({}),
     'adapters.list': async () => host.adapters.list({}),
     'routes.list': async () => host.routes.list({ destinations: ['0.0.0.0/0', '169.254.169.254/32'] }),
+    'ports.list': async () => host.ports.list({}),
     'firewall.list': async () => host.firewall.list({ group: 'hyperkube' }),
     'environment.get': async () => host.environment.get({ name: 'Path' }),
     'processes.list': async () => host.processes.list({ below: String.raw`C:\Windows\System32` }),

@@ -1,12 +1,12 @@
 import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
 import { closedAccess } from './files.ts'
-import type { WindowsHost } from './host.ts'
+import type { WindowsOperations } from './host.ts'
 
 export interface HostCheck {
   readonly name: string
   /** Whether it changes the host; all of that is taken away again. */
   readonly changes: boolean
-  readonly check: (host: WindowsHost, scratch: string) => Promise<void>
+  readonly check: (host: WindowsOperations, scratch: string) => Promise<void>
 }
 
 /** Names and values that would run something, or end something, wherever text is put together from them. */
@@ -148,6 +148,10 @@ export const hostContract: readonly HostCheck[] = [
       const path = `${scratch}\\closed`
       await files.write({ path, text: '' })
       await files.close({ path })
+      equal(await files.access({ path }), closedAccess.file)
+      await files.grant({ path, sddl: 'O:SYG:SYD:AI' })
+      match((await files.access({ path })) ?? '', /D:AI(?:\([^)]*ID[^)]*\))+$/)
+      await files.grant({ path, sddl: closedAccess.file })
       equal(await files.access({ path }), closedAccess.file)
       await files.remove({ path })
     },

@@ -8,12 +8,12 @@ type Call<T> =
     : never
 
 /** A Windows host, as the agent on it meets it: one small part for each row of the table. */
-export type WindowsHost = {
+export type WindowsOperations = {
   readonly [Part in keyof Table]: { readonly [Verb in keyof Table[Part]]: Call<Table[Part][Verb]> }
 }
 
 /** A host from whoever carries operations to it. */
-export function hostOf(ask: Ask): WindowsHost {
+export function hostOf(ask: Ask): WindowsOperations {
   const parts = Object.entries(table).map(([part, operations]) => {
     const calls = Object.entries<Operation>(operations).map(
       ([verb, operation]) =>
@@ -22,5 +22,5 @@ export function hostOf(ask: Ask): WindowsHost {
     return [part, Object.fromEntries(calls)] as const
   })
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- names and types come from the same table
-  return Object.fromEntries(parts) as unknown as WindowsHost
+  return Object.fromEntries(parts) as unknown as WindowsOperations
 }

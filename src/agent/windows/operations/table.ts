@@ -4,6 +4,7 @@ import { files } from './files.ts'
 import { firewall } from './firewall.ts'
 import { endpoints, networks, policies } from './hns.ts'
 import type { Operation } from './operation.ts'
+import { ports } from './ports.ts'
 import { processes } from './processes.ts'
 import { routes } from './routes.ts'
 import { services } from './services.ts'
@@ -17,6 +18,7 @@ export const table = {
   policies,
   adapters,
   routes,
+  ports,
   firewall,
   environment,
   processes,

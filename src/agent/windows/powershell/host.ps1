@@ -17,6 +17,7 @@ Remove-TypeData -TypeName System.Array -ErrorAction SilentlyContinue
 $servicesKey = 'HKLM:\SYSTEM\CurrentControlSet\Services'
 $versionKey = 'HKLM:\SOFTWARE\Microsoft\Windows NT\CurrentVersion'
 $rebootKey = 'HKLM:\SOFTWARE\Microsoft\Windows\CurrentVersion\Component Based Servicing\RebootPending'
+$machineKey = 'HKLM:\SOFTWARE\Microsoft\Cryptography'
 $utf8 = New-Object System.Text.UTF8Encoding($false)
 $operations = @{}
 
@@ -198,6 +199,13 @@ $operations['routes.remove'] = {
     if ($null -ne $same) { Remove-NetRoute -InputObject $same -Confirm:$false }
 }
 
+$operations['ports.list'] = {
+    param($wish)
+    foreach ($listener in Get-NetTCPConnection -State Listen) {
+        [pscustomobject] @{ LocalPort = [int] $listener.LocalPort; OwningProcess = [int] $listener.OwningProcess }
+    }
+}
+
 $operations['firewall.list'] = {
     param($wish)
     # That there is none is an error to it.
@@ -321,6 +329,13 @@ $operations['files.access'] = {
     }
 }
 
+$operations['files.grant'] = {
+    param($wish)
+    $access = Get-Acl -LiteralPath $wish.path
+    $access.SetSecurityDescriptorSddlForm($wish.sddl)
+    Set-Acl -LiteralPath $wish.path -AclObject $access
+}
+
 $operations['files.close'] = {
     param($wish)
     $access = Get-Acl -LiteralPath $wish.path
@@ -336,7 +351,8 @@ $operations['system.describe'] = {
     param($wish)
     $version = Get-ItemProperty -LiteralPath $versionKey
     $running = Get-CimInstance -ClassName Win32_OperatingSystem
-    $feature = Get-WindowsFeature -Name Containers
+    $features = @(Get-WindowsFeature -Name Containers, Hyper-V | Where-Object { $_.Installed } | ForEach-Object { $_.Name })
+    $machine = Get-ItemProperty -LiteralPath $machineKey
     $identity = [Security.Principal.WindowsIdentity]::GetCurrent()
     $principal = New-Object Security.Principal.WindowsPrincipal($identity)
     [pscustomobject] @{
@@ -346,7 +362,9 @@ $operations['system.describe'] = {
         EditionID = [string] $version.EditionID
         InstallationType = [string] $version.InstallationType
         LastBootUpTime = Get-Instant $running.LastBootUpTime
-        ContainersFeature = [bool] $feature.Installed
+        MachineGuid = [string] $machine.MachineGuid
+        ContainersFeature = [bool] ($features -contains 'Containers')
+        HyperVFeature = [bool] ($features -contains 'Hyper-V')
         RebootPending = [bool] (Test-Path -LiteralPath $rebootKey)
         Administrator = [bool] $principal.IsInRole([Security.Principal.WindowsBuiltInRole]::Administrator)
         PSVersion = $PSVersionTable.PSVersion.ToString()

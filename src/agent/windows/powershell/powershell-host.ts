@@ -3,7 +3,7 @@ import type { Argv } from '../../../kit/command.ts'
 import { hasCode, HyperkubeError } from '../../../kit/errors.ts'
 import { printable } from '../../../kit/printable.ts'
 import { inTurns } from '../../../kit/turns.ts'
-import { hostOf, type WindowsHost } from '../operations/host.ts'
+import { hostOf, type WindowsOperations } from '../operations/host.ts'
 import type { Ask, Operation } from '../operations/operation.ts'
 import { readOutput } from '../operations/read-output.ts'
 import { type Conversation, converse } from './conversation.ts'
@@ -20,7 +20,7 @@ export interface PowerShellWish {
 }
 
 export interface PowerShellHost extends AsyncDisposable {
-  readonly host: WindowsHost
+  readonly host: WindowsOperations
   /** How many processes there were so far. */
   readonly processes: number
 }

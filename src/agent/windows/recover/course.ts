@@ -5,7 +5,6 @@ import { isUp } from '../simulator/switching.ts'
 import { advance } from '../simulator/time.ts'
 import { type SimulatedWorker, workerWish } from '../simulator/worker.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { digestOf } from '../simulator/file-handlers.ts'
 import { inSubnet } from './in-subnet.ts'
 import { round, type RoundEnd } from './round.ts'
 import { noMemory, type WorkerMemory } from './seen.ts'
@@ -71,12 +70,12 @@ export function startedBy({ worker }: Pick<Course, 'worker'>): string[] {
 
 /** All that keeps a machine from being a worker that works, seen from outside: none of our own code is asked. */
 export function faultsOf(machine: Machine): string[] {
-  const network = machine.networks.find(({ name }) => name === workerWish.network.name)
+  const network = machine.networks.find(({ name }) => name === workerWish.overlay.network.name)
   const adapter = machine.adapters.find(({ addresses }) =>
     addresses.some(({ IPAddress }) => IPAddress === workerWish.address),
   )
   const address = sourceAddress(machine)
-  const owners = [...(machine.taken.get(workerWish.network.name)?.values() ?? [])]
+  const owners = [...(machine.taken.get(workerWish.overlay.network.name)?.values() ?? [])]
   const checks: Record<string, boolean> = {
     up: isUp(machine),
     network: network?.type.toLowerCase() === 'overlay' && network.subnet === machine.cluster.subnet,
@@ -96,12 +95,12 @@ export function faultsOf(machine: Machine): string[] {
       roles.flatMap((role) => {
         const { service, program } = workerWish.services[role]
         const there = machine.services.get(role)
-        const image = processOf(machine, role)?.image
+        const process = processOf(machine, role)
         return [
           [`${role} runs`, there?.state === 'Running'],
           [`${role} is as wished`, there?.commandLine === service.commandLine],
-          [`${role} runs the program`, image !== undefined && digestOf(image.content) === program.sha256],
-          [`${role} runs from its place`, image?.path === program.path],
+          [`${role} runs the program`, process?.sha256 === program.sha256],
+          [`${role} runs from its place`, process?.program === program.path],
         ]
       }),
     ),
@@ -120,7 +119,8 @@ export function foreignIn(machine: Machine): unknown {
     endpoints: endpoints.filter(({ name }) => name === 'db'),
     rules: [...rules.values()].filter(({ group }) => group === 'corp'),
     environment: [...environment],
-    files: [...files.values()]
+    files: files
+      .all()
       .filter(({ path }) => !path.startsWith(String.raw`C:\hyperkube`))
       .map(({ path, content, access }) => ({ path, content, access })),
     routes: routes.filter(({ interfaceIndex }) => interfaceIndex === 9),

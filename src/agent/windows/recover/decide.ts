@@ -2,11 +2,12 @@ import {
   adapterOf,
   metadataRoutes,
   networkIsLate,
+  type Overlay,
   sourceAddress,
   switchIsHeld,
   wrongNetwork,
 } from './network-wishes.ts'
-import { mayTakeAt } from './pace.ts'
+import { mayTakeAt, reopened } from './pace.ts'
 import { serviceRuns } from './service-wishes.ts'
 import type { Step } from './step.ts'
 import type { Scene, Wishes } from './wanted.ts'
@@ -26,7 +27,7 @@ export function decide(scene: Scene): Decision {
   for (const wanted of wishes(scene)) {
     if ('wait' in wanted) return { kind: 'wait', reason: wanted.wait }
     const { step, keeps } = wanted
-    if (mayTakeAt(scene.memory, step) <= scene.now) return { kind: 'step', step }
+    if (mayTakeAt(scene, step) <= scene.now) return { kind: 'step', step: reopened(scene, step) ?? step }
     paced ??= `${step.do} was tried a moment ago`
     if (keeps) return { kind: 'wait', reason: paced }
   }
@@ -34,22 +35,30 @@ export function decide(scene: Scene): Decision {
 }
 
 function* wishes(scene: Scene): Wishes {
-  const { wish, seen } = scene
   yield* rules(scene)
   yield* metadataRoutes(scene)
+  yield* serviceRuns(scene, 'apiserver-proxy', [])
   yield* serviceRuns(scene, 'containerd', [])
   yield* serviceRuns(scene, 'kubelet', [])
+  const { overlay, services } = scene.wish
+  // Whoever else makes the network starts kube-proxy with what it needs.
+  if (overlay === undefined) yield* serviceRuns(scene, 'kube-proxy', [])
+  else if (services.flanneld !== undefined) yield* networkOfPods(scene, overlay)
+}
+
+function* networkOfPods(scene: Scene, overlay: Overlay): Wishes {
+  const { seen } = scene
   const hns = seen.services.get('hns')
   if (hns?.state !== 'Running') yield { step: { do: 'start-hns' }, keeps: true }
   const reason = missingFor(scene)
   if (reason !== undefined) yield { wait: reason }
   const { networks = [], subnet = '' } = seen
-  yield* switchIsHeld(scene, networks)
-  yield* wrongNetwork(scene, networks)
+  yield* switchIsHeld(scene, overlay.hold, networks)
+  yield* wrongNetwork(scene, overlay.network, networks)
   yield* serviceRuns(scene, 'flanneld', [String(hns?.processId), subnet])
-  const network = networks.find(({ name }) => name === wish.network.name)
+  const network = networks.find(({ name }) => name === overlay.network.name)
   if (network?.managementAddress === undefined) {
-    yield* networkIsLate(scene)
+    yield* networkIsLate(scene, overlay.network)
     return
   }
   yield* sourceAddress(scene, network)

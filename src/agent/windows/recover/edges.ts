@@ -1,15 +1,17 @@
 import type { Clock } from '../../host/clock.ts'
-import type { WindowsHost } from '../operations/host.ts'
+import type { WindowsOperations } from '../operations/host.ts'
 import type { Role, WorkerService } from './wish.ts'
 
 /** All that a worker is brought up through. */
 export interface WorkerEdges {
-  readonly host: WindowsHost
+  readonly host: WindowsOperations
   readonly clock: Pick<Clock, 'now'>
   /** Ends a round between two steps; what is under way ends by the signal of its host. */
   readonly signal: AbortSignal
   /** Whether a program says itself that it is well. */
   isReady(role: Role): Promise<boolean>
+  /** Which have said often enough that they are not well, where somebody counts that. */
+  readonly unwell?: ReadonlySet<Role>
   /** The host's part of the pods' network, as its Node says it; nothing as long as that cannot be known. */
   subnet(): Promise<string | undefined>
   readonly addresses: SourceAddresses

@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { isIPv4 } from 'node:net'
-import { join } from 'node:path'
 import { z } from 'zod'
 import type { Argv, CommandOptions, CommandResult } from '../../../kit/command.ts'
 import { hasCode, HyperkubeError } from '../../../kit/errors.ts'
+import { join } from '../../host/host-path.ts'
 import type { SourceAddresses } from './edges.ts'
 
 export interface HostLocalWish {

@@ -1,9 +1,10 @@
 import { win32 } from 'node:path'
-import type { WindowsHost } from '../operations/host.ts'
+import type { WindowsOperations } from '../operations/host.ts'
 import type { WorkerEdges } from './edges.ts'
+import { programIn } from '../scm/service-wish.ts'
 import { placesOf } from './replace.ts'
 import type { ProgramSeen, Seen, WorkerMemory } from './seen.ts'
-import { type Role, roles, type WorkerWish } from './wish.ts'
+import { allRoles, type ProgramWish, type Role, type WorkerService, type WorkerWish } from './wish.ts'
 
 /** One look at a host, and what there is to remember of it. */
 export async function look(
@@ -12,33 +13,33 @@ export async function look(
   memory: WorkerMemory,
 ): Promise<{ readonly seen: Seen; readonly memory: WorkerMemory }> {
   const { host } = edges
-  const names = ['hns', ...roles.map((role) => wish.services[role].service.name)]
+  const wished = servicesIn(wish)
+  const names = ['hns', ...wished.map(([, { service }]) => service.name)]
   const services = new Map((await host.services.list({ names })).map((one) => [one.name, one]))
   const digests: Record<string, WorkerMemory['digests'][string]> = {}
-  const programs = {
-    containerd: await programOf('containerd'),
-    kubelet: await programOf('kubelet'),
-    flanneld: await programOf('flanneld'),
-    'kube-proxy': await programOf('kube-proxy'),
-  }
+  const programs: Partial<Record<Role, ProgramSeen>> = {}
+  for (const [role, { program }] of wished) programs[role] = await programOf(program)
+  const { overlay } = wish
   const seen: Seen = {
     services,
-    ready: new Set(await readyOf(edges)),
+    ready: new Set(await readyOf(edges, wish)),
+    unwell: edges.unwell ?? new Set(),
     programs,
     adapters: await host.adapters.list({}),
     routes: await host.routes.list({ destinations: ['0.0.0.0/0', ...wish.metadata] }),
     rules: await host.firewall.list({ group: wish.group }),
     networks: services.get('hns')?.state === 'Running' ? await host.networks.list({}) : undefined,
-    subnet: await edges.subnet(),
-    sourceAddress: await edges.addresses.reserved(wish.network.name),
+    subnet: overlay === undefined ? undefined : await edges.subnet(),
+    sourceAddress: overlay === undefined ? undefined : await edges.addresses.reserved(overlay.network.name),
     processes: await stopping(host, wish, services),
   }
   const now = edges.clock.now().getTime()
-  const slow = slowOnes(wish, services).map((role) => [role, memory.stopping[role] ?? now] as const)
-  return { seen, memory: { ...memory, stopping: Object.fromEntries(slow), digests } }
+  const slow = slowOnes(wish, services).map(([role]) => [role, memory.stopping[role] ?? now] as const)
+  const found = new Set(seen.routes.map(({ destination }) => destination))
+  const routesBefore = memory.routesBefore ?? wish.metadata.filter((one) => found.has(one))
+  return { seen, memory: { ...memory, stopping: Object.fromEntries(slow), digests, routesBefore } }
 
-  async function programOf(role: Role): Promise<ProgramSeen> {
-    const { path } = wish.services[role].program
+  async function programOf({ path }: ProgramWish): Promise<ProgramSeen> {
     const { staged, aside } = placesOf({ path })
     return { target: await digestOf(path), staged: await digestOf(staged), aside: await digestOf(aside) }
   }
@@ -55,24 +56,33 @@ export async function look(
   }
 }
 
-async function readyOf(edges: WorkerEdges): Promise<readonly Role[]> {
-  const answers = await Promise.all(roles.map(async (role) => ((await edges.isReady(role)) ? [role] : [])))
-  return answers.flat()
+async function readyOf(edges: WorkerEdges, wish: WorkerWish): Promise<readonly Role[]> {
+  const answers = servicesIn(wish).map(async ([role]) => ((await edges.isReady(role)) ? [role] : []))
+  return (await Promise.all(answers)).flat()
 }
 
 async function stopping(
-  host: WindowsHost,
+  host: WindowsOperations,
   wish: WorkerWish,
   services: Seen['services'],
 ): Promise<Seen['processes']> {
+  // The manager may know the runner of a program, or the program itself.
+  const directories = slowOnes(wish, services).flatMap(([, { service, program }]) =>
+    [programIn(service), program.path].map((path) => win32.dirname(path)),
+  )
   const found = await Promise.all(
-    slowOnes(wish, services).map(async (role) =>
-      host.processes.list({ below: win32.dirname(wish.services[role].program.path) }),
-    ),
+    [...new Set(directories)].map(async (below) => host.processes.list({ below })),
   )
   return found.flat()
 }
 
-function slowOnes({ services: wanted }: WorkerWish, services: Seen['services']): readonly Role[] {
-  return roles.filter((role) => services.get(wanted[role].service.name)?.state === 'Stop Pending')
+function slowOnes(wish: WorkerWish, services: Seen['services']): readonly (readonly [Role, WorkerService])[] {
+  return servicesIn(wish).filter(([, { service }]) => services.get(service.name)?.state === 'Stop Pending')
+}
+
+function servicesIn({ services }: WorkerWish): readonly (readonly [Role, WorkerService])[] {
+  return allRoles.flatMap((role) => {
+    const wished = services[role]
+    return wished === undefined ? [] : [[role, wished] as const]
+  })
 }

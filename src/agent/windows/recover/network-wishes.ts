@@ -6,6 +6,8 @@ import { isChanging } from './service-wishes.ts'
 import type { Scene, Wishes } from './wanted.ts'
 import type { WorkerWish } from './wish.ts'
 
+export type Overlay = NonNullable<WorkerWish['overlay']>
+
 /** How long flannel may take to make its network: it waits most of a minute for the adapter alone. */
 export const networkPatience = 90_000
 
@@ -27,8 +29,12 @@ export function* metadataRoutes({ wish, seen }: Scene): Wishes {
 }
 
 /** The first network on the adapter breaks connections: it is made once, by ours, and stays. */
-export function* switchIsHeld({ wish, seen }: Scene, networks: readonly HnsNetwork[]): Wishes {
-  const there = networks.find(({ name }) => name === wish.hold.name)
+export function* switchIsHeld(
+  { wish, seen }: Scene,
+  hold: Overlay['hold'],
+  networks: readonly HnsNetwork[],
+): Wishes {
+  const there = networks.find(({ name }) => name === hold.name)
   if (there?.type === 'overlay') return
   if (there !== undefined) {
     yield { step: { do: 'drop-network', id: there.id, name: there.name }, keeps: true }
@@ -48,23 +54,27 @@ function physicalOf(wish: WorkerWish, seen: Seen): string | undefined {
 }
 
 /** Flannel does not look at the type of a network that is there: it has to stop first, or it would never make another. */
-export function* wrongNetwork(scene: Scene, networks: readonly HnsNetwork[]): Wishes {
+export function* wrongNetwork(
+  scene: Scene,
+  network: Overlay['network'],
+  networks: readonly HnsNetwork[],
+): Wishes {
   const { wish, seen } = scene
-  const there = networks.find(({ name }) => name === wish.network.name)
+  const there = networks.find((one) => one.name === network.name)
   if (there === undefined) return
   const { id, name, type, managementAddress = wish.address } = there
-  if (type === wish.network.type && managementAddress === wish.address) return
-  const flanneld = seen.services.get(wish.services.flanneld.service.name)
+  if (type === network.type && managementAddress === wish.address) return
+  const flanneld = seen.services.get(wish.services.flanneld?.service.name ?? '')
   if (flanneld?.state === 'Running') yield { step: { do: 'stop', role: 'flanneld' }, keeps: true }
   if (flanneld !== undefined && flanneld.state !== 'Stopped')
     yield* isChanging(scene, 'flanneld', flanneld.processId)
   yield { step: { do: 'drop-network', id, name }, keeps: true }
 }
 
-export function* networkIsLate({ wish, memory, now }: Scene): Wishes {
+export function* networkIsLate({ memory, now }: Scene, { name }: Overlay['network']): Wishes {
   const since = memory.started.flanneld?.at ?? now
   if (now - since > networkPatience) yield { step: { do: 'stop', role: 'flanneld' }, keeps: true }
-  yield { wait: `flannel to make the network ${wish.network.name}` }
+  yield { wait: `flannel to make the network ${name}` }
 }
 
 /** Taken in the book of those who give addresses to pods, or some pod would get it. */

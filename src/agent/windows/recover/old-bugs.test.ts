@@ -6,9 +6,9 @@ import { processOf } from '../simulator/programs.ts'
 import { advance } from '../simulator/time.ts'
 import { simulatedWorker, workerWish } from '../simulator/worker.ts'
 import { type Course, faultsOf, foreignIn, newCourse, pass, startedBy, untilWell } from './course.ts'
-import { pauses } from './pace.ts'
+import { usualPace } from './pace.ts'
 import { round } from './round.ts'
-import { type Role, roles } from './wish.ts'
+import { type NodeRole, type Role, roles } from './wish.ts'
 
 /**
  * What hyperkube.ps1 of 2018 did wrong, number by number, and that this does not. Number 9, two names for one node, is about
@@ -23,7 +23,7 @@ async function aWorker(): Promise<Course> {
 }
 
 /** Ends services for good: the manager does not start them again. */
-function down(machine: Machine, ...some: readonly Role[]): void {
+function down(machine: Machine, ...some: readonly NodeRole[]): void {
   for (const role of some) {
     inflict(machine, { name: 'killed-process', role })
     Object.assign(machine.services.get(role) ?? {}, { restartAt: undefined })
@@ -42,7 +42,7 @@ test('bug 1: a process that is alive counts as well, and how often it was tried 
   // The kubelet runs, says that it is not well, and nothing that needs it is started.
   expect(worker.machine.services.get('kubelet')?.state).toBe('Running')
   expect(startedBy(course)).toEqual(['containerd', 'kubelet'])
-  expect(pauses).toEqual([5000, 10_000, 20_000, 40_000, 80_000, 120_000])
+  expect(usualPace.pauses).toEqual([5000, 10_000, 20_000, 40_000, 80_000, 120_000])
 })
 
 test.each(roles)('bug 2: what happens when %s fails for the last time is said nowhere', async (role) => {
@@ -186,7 +186,7 @@ test('bug 13: programs were deleted before there were new ones', async () => {
     course.memory = end.memory
     advance(machine, 5000)
   }
-  expect(fileAt(machine, path)?.content).toBe('the program kubelet')
+  expect(fileAt(machine, path)?.content.toString()).toBe('the program kubelet')
   expect(processOf(machine, 'kubelet')).toBe(running)
   // A host that restarts meanwhile still has a node.
   inflict(machine, { name: 'reboot', role: 'kubelet' })

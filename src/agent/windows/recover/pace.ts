@@ -1,16 +1,71 @@
 import type { Try, WorkerMemory } from './seen.ts'
 import { type Step, subjectOf } from './step.ts'
+import type { Role } from './wish.ts'
 
-/** Milliseconds after a step before the same one is taken again: at once when it was not taken lately, then slower and slower. */
-export const pauses: readonly number[] = [5000, 10_000, 20_000, 40_000, 80_000, 120_000]
+/** How soon a step is taken again that was taken before. */
+export interface Pace {
+  readonly name: 'usual' | 'seed'
+  /** Milliseconds after the first, the second and every further time. */
+  readonly pauses: readonly number[]
+  /** For starts of some programs instead of those; after the last of them it begins anew. */
+  readonly starts: Readonly<Partial<Record<Role, readonly number[]>>>
+  /** After how many starts in vain the way to the API is opened anew. */
+  readonly reopensAfter: number | undefined
+}
+
+/** At once when it was not taken lately, then slower and slower. */
+export const usualPace: Pace = {
+  name: 'usual',
+  pauses: [5000, 10_000, 20_000, 40_000, 80_000, 120_000],
+  starts: {},
+  reopensAfter: undefined,
+}
+
+/** Six tries so many seconds apart, and then again when the script would have been run again. */
+function sixTries(apart: number): readonly number[] {
+  return [...Array.from({ length: 5 }, () => apart * 1000), 120_000]
+}
+
+/** As the script that this all began with had it: at three tries left, the way to the API is opened anew. */
+export const seedPace: Pace = {
+  ...usualPace,
+  name: 'seed',
+  starts: { flanneld: sixTries(20), kubelet: sixTries(15), 'kube-proxy': sixTries(10) },
+  reopensAfter: 3,
+}
+
+export const paces = { usual: usualPace, seed: seedPace } as const satisfies Record<Pace['name'], Pace>
+
 /** After so long, a step counts as new. */
 export const forgetAfter = 600_000
 
+export interface Paced {
+  readonly memory: Pick<WorkerMemory, 'tries'>
+  readonly pace?: Pace
+}
+
 /** When a step may be taken again. */
-export function mayTakeAt({ tries }: WorkerMemory, step: Step): number {
-  const former = tries[subjectOf(step)]
+export function mayTakeAt({ memory, pace = usualPace }: Paced, step: Step): number {
+  const former = memory.tries[subjectOf(step)]
   if (former === undefined) return 0
-  return former.last + (pauses[Math.min(former.count, pauses.length) - 1] ?? 0)
+  const own = step.do === 'start' ? pace.starts[step.role] : undefined
+  const at = own === undefined ? Math.min(former.count, pace.pauses.length) : around(former.count, own.length)
+  return former.last + ((own ?? pace.pauses)[at - 1] ?? 0)
+}
+
+/** What comes before a start that was tried in vain so often. */
+export function reopened({ memory, pace = usualPace }: Paced, step: Step): Step | undefined {
+  const own = step.do === 'start' ? pace.starts[step.role] : undefined
+  if (step.do !== 'start' || own === undefined) return undefined
+  const former = memory.tries[subjectOf(step)]
+  if (former === undefined || around(former.count, own.length) !== pace.reopensAfter) return undefined
+  const first: Step = { do: 'reopen', role: step.role }
+  return (memory.tries[subjectOf(first)]?.last ?? -1) >= former.last ? undefined : first
+}
+
+/** From 1 to so many, again and again. */
+function around(count: number, most: number): number {
+  return ((count - 1) % most) + 1
 }
 
 /** Written down before it is tried: whoever dies over it does not try again at once. */

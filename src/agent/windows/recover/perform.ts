@@ -1,7 +1,7 @@
 import type { WorkerEdges } from './edges.ts'
 import { placesOf } from './replace.ts'
 import type { Step } from './step.ts'
-import type { WorkerWish } from './wish.ts'
+import type { Role, WorkerService, WorkerWish } from './wish.ts'
 
 /** Takes a step. Whether it was enough is for the next look. */
 export async function perform(edges: WorkerEdges, wish: WorkerWish, step: Step): Promise<void> {
@@ -17,7 +17,7 @@ export async function perform(edges: WorkerEdges, wish: WorkerWish, step: Step):
       return host.routes.add({ destination, nextHop, interfaceIndex, metric: 1 })
     }
     case 'fetch': {
-      const { program } = wish.services[step.role]
+      const { program } = serviceOf(wish, step.role)
       return edges.fetch(program, placesOf(program).staged)
     }
     case 'move':
@@ -25,25 +25,38 @@ export async function perform(edges: WorkerEdges, wish: WorkerWish, step: Step):
     case 'discard':
       return host.files.remove({ path: step.path })
     case 'put':
-      return host.services.put(wish.services[step.role].service)
+      return host.services.put(serviceOf(wish, step.role).service)
     case 'start-hns':
       return host.services.start({ name: 'hns' })
     case 'start':
-      return host.services.start({ name: wish.services[step.role].service.name })
+      return host.services.start({ name: serviceOf(wish, step.role).service.name })
     case 'stop':
-      return host.services.stop({ name: wish.services[step.role].service.name })
+      return host.services.stop({ name: serviceOf(wish, step.role).service.name })
     case 'end': {
       const { id, program, startedAt } = step.process
       return host.processes.end({ id, program, startedAt })
     }
     case 'hold':
-      return host.networks.create({ ...wish.hold, adapter: step.adapter })
+      return host.networks.create({ ...overlayOf(wish).hold, adapter: step.adapter })
     case 'drop-network':
       return host.networks.remove({ id: step.id })
     case 'reserve':
-      await addresses.reserve(wish.network.name, step.subnet)
+      await addresses.reserve(overlayOf(wish).network.name, step.subnet)
       return
     case 'release':
-      return addresses.release(wish.network.name)
+      return addresses.release(overlayOf(wish).network.name)
+    case 'reopen':
+      return host.services.stop({ name: serviceOf(wish, 'apiserver-proxy').service.name })
   }
+}
+
+function serviceOf({ services }: WorkerWish, role: Role): WorkerService {
+  const service = services[role]
+  if (service === undefined) throw new Error(`nobody has wished for ${role}`)
+  return service
+}
+
+function overlayOf({ overlay }: WorkerWish): NonNullable<WorkerWish['overlay']> {
+  if (overlay === undefined) throw new Error('nobody has wished for a network of pods')
+  return overlay
 }

@@ -135,7 +135,10 @@ function withPrograms(machine: Machine): string[] {
   return roles.filter((role) => {
     const { path } = workerWish.services[role].program
     return ['', '.new', '.old'].some(
-      (end) => fileAt(machine, path + end)?.content.startsWith('damaged') === false,
+      (end) =>
+        fileAt(machine, path + end)
+          ?.content.toString()
+          .startsWith('damaged') === false,
     )
   })
 }

@@ -1,9 +1,9 @@
 import { type Decision, decide } from './decide.ts'
 import type { WorkerEdges } from './edges.ts'
 import { look } from './look.ts'
-import { taken } from './pace.ts'
+import { type Pace, taken, usualPace } from './pace.ts'
 import { perform } from './perform.ts'
-import type { WorkerMemory } from './seen.ts'
+import type { Seen, WorkerMemory } from './seen.ts'
 import type { Step } from './step.ts'
 import type { WorkerWish } from './wish.ts'
 
@@ -11,6 +11,8 @@ import type { WorkerWish } from './wish.ts'
 const most = 20
 
 export interface RoundEnd {
+  /** What the last look has seen. */
+  readonly seen: Seen
   readonly memory: WorkerMemory
   /** What there was to wait for at last; `well` when there was nothing more to do. */
   readonly decision: Exclude<Decision, { readonly kind: 'step' }>
@@ -20,12 +22,19 @@ export interface RoundEnd {
 /** What is kept of a worker between rounds, before anything is done that is to be remembered. */
 export type Keep = (memory: WorkerMemory) => Promise<void>
 
+export interface RoundOptions {
+  readonly pace?: Pace
+  /** For whoever tells of each step. */
+  readonly take?: (step: Step) => Promise<void>
+}
+
 /** Looks and takes steps until there is nothing to do but to wait. A look that fails is for the next round. */
 export async function round(
   edges: WorkerEdges,
   wish: WorkerWish,
   former: WorkerMemory,
   keep: Keep,
+  { pace = usualPace, take = async (step) => perform(edges, wish, step) }: RoundOptions = {},
 ): Promise<RoundEnd> {
   const steps: { step: Step; error?: unknown }[] = []
   let memory = former
@@ -33,20 +42,23 @@ export async function round(
     edges.signal.throwIfAborted()
     const looked = await look(edges, wish, memory)
     const now = edges.clock.now().getTime()
-    const decision = decide({ wish, seen: looked.seen, memory: looked.memory, now })
+    const decision = decide({ wish, seen: looked.seen, memory: looked.memory, now, pace })
     memory = looked.memory
-    if (decision.kind !== 'step') return { memory, decision, steps }
+    if (decision.kind !== 'step') return { seen: looked.seen, memory, decision, steps }
     const { step } = decision
     memory = taken(memory, step, now)
     await keep(memory)
-    const error = await attempt(async () => perform(edges, wish, step))
+    const error = await attempt(async () => take(step))
     steps.push({ step, ...error })
     if (error === undefined && step.do === 'start') {
       const started = { basis: step.basis, at: now }
       memory = { ...memory, started: { ...memory.started, [step.role]: started } }
       await keep(memory)
     }
-    if (steps.length === most) return { memory, decision: { kind: 'wait', reason: 'the next round' }, steps }
+    if (steps.length === most) {
+      const { seen } = looked
+      return { seen, memory, decision: { kind: 'wait', reason: 'the next round' }, steps }
+    }
   }
 }
 

@@ -18,7 +18,9 @@ export interface Seen {
   readonly services: ReadonlyMap<string, ServiceState>
   /** Which programs say that they are well. */
   readonly ready: ReadonlySet<Role>
-  readonly programs: Readonly<Record<Role, ProgramSeen>>
+  /** Which run and have said often enough that they are not well. */
+  readonly unwell: ReadonlySet<Role>
+  readonly programs: Readonly<Partial<Record<Role, ProgramSeen>>>
   readonly adapters: readonly Adapter[]
   readonly routes: readonly Route[]
   readonly rules: readonly FirewallRule[]
@@ -42,6 +44,8 @@ export interface WorkerMemory {
   readonly stopping: Readonly<Partial<Record<Role, number>>>
   /** Digests of files that have not changed since: to read a program takes seconds. */
   readonly digests: Readonly<Record<string, { readonly stamp: string; readonly sha256: string }>>
+  /** Which routes to metadata the host had before there was a switch: those it gets back when we leave it. */
+  readonly routesBefore?: readonly string[] | undefined
 }
 
 export interface Try {

@@ -13,9 +13,11 @@ export const stopPatience = 60_000
  */
 export function* serviceRuns(scene: Scene, role: Role, upon: readonly string[]): Wishes {
   const { wish, seen, memory } = scene
-  const { service, program } = wish.services[role]
-  const { target } = seen.programs[role]
-  for (const step of replacing(role, program, seen.programs[role])) yield { step, keeps: false }
+  const [wanted, programs] = [wish.services[role], seen.programs[role]]
+  if (wanted === undefined || programs === undefined) return
+  const { service, program } = wanted
+  const { target } = programs
+  for (const step of replacing(role, program, programs)) yield { step, keeps: false }
   const whole = target === program.sha256
   const there = seen.services.get(service.name)
   if (there === undefined && target === undefined) yield { wait: `the program of ${role}` }
@@ -28,9 +30,20 @@ export function* serviceRuns(scene: Scene, role: Role, upon: readonly string[]):
   if (there.state === 'Stopped') yield { step: { do: 'start', role, basis }, keeps: true }
   if (there.state !== 'Running') yield* isChanging(scene, role, there.processId)
   if (whole && memory.started[role]?.basis !== basis) yield { step: { do: 'stop', role }, keeps: true }
-  // kube-proxy comes last: nobody waits for it, and whether it is well is for healing to ask.
-  if (!seen.ready.has(role) && role !== 'kube-proxy') yield { wait: `${role} to be well` }
+  if (isHung(scene, role)) yield { step: { do: 'stop', role }, keeps: true }
+  if (!seen.ready.has(role) && !unawaited.has(role)) yield { wait: `${role} to be well` }
 }
+
+/** How long after its start a program is not blamed for what it says, in milliseconds. */
+export const startup = 90_000
+
+/** It is alive, and says for long that it is not well: nobody else starts it anew. */
+function isHung({ seen, memory, now }: Scene, role: Role): boolean {
+  return seen.unwell.has(role) && now - (memory.started[role]?.at ?? 0) > startup
+}
+
+/** kube-proxy comes last, and the way to the API is there when it runs: whether they are well is for healing to ask. */
+const unawaited: ReadonlySet<Role> = new Set(['apiserver-proxy', 'kube-proxy'])
 
 function isAsWished(there: ServiceState, wish: ServiceWish): boolean {
   return (

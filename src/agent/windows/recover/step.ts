@@ -24,6 +24,8 @@ export type Step =
   | { readonly do: 'drop-network'; readonly id: string; readonly name: string }
   | { readonly do: 'reserve'; readonly subnet: string }
   | { readonly do: 'release' }
+  /** Closes the way to the API for the sake of a program that does not come up: it is opened anew at once. */
+  | { readonly do: 'reopen'; readonly role: Role }
 
 /** What a step does to what: two with the same words are the same thing tried again. */
 export function subjectOf(step: Step): string {
@@ -40,6 +42,7 @@ export function subjectOf(step: Step): string {
     case 'put':
     case 'start':
     case 'stop':
+    case 'reopen':
     case 'end':
       return `${step.do} ${step.role}`
     case 'drop-network':

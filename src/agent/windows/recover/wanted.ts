@@ -1,3 +1,4 @@
+import type { Pace } from './pace.ts'
 import type { Seen, WorkerMemory } from './seen.ts'
 import type { Step } from './step.ts'
 import type { WorkerWish } from './wish.ts'
@@ -8,6 +9,8 @@ export interface Scene {
   readonly seen: Seen
   readonly memory: WorkerMemory
   readonly now: number
+  /** The usual one, unless another was chosen. */
+  readonly pace?: Pace
 }
 
 export type Wanted =

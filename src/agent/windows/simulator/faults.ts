@@ -1,4 +1,4 @@
-import { type Role, roles } from '../recover/wish.ts'
+import { type NodeRole, roles } from '../recover/wish.ts'
 import { fileAt, type Machine, metadataAddress, newId, putFile } from './machine.ts'
 import { begin, fail, halt } from './manager.ts'
 import { overlay } from './programs.ts'
@@ -32,7 +32,7 @@ export type FaultName = (typeof faultNames)[number]
 
 export interface Fault {
   readonly name: FaultName
-  readonly role: Role
+  readonly role: NodeRole
 }
 
 /** Does it to a machine. Whatever a fault does not find, it leaves alone. */
@@ -59,9 +59,11 @@ export function inflict(machine: Machine, { name, role }: Fault): void {
       putFile(machine, program.path, `damaged ${machine.last}`)
       return undefined
     }
-    case 'lost-program':
-      machine.files.delete(program.path.toLowerCase())
+    case 'lost-program': {
+      const lost = fileAt(machine, program.path)
+      if (lost !== undefined) machine.files.remove(lost)
       return undefined
+    }
     case 'killed-process':
       return service === undefined ? undefined : fail(machine, service, 1)
     case 'stopped-service':

@@ -2,21 +2,14 @@ import { createHash } from 'node:crypto'
 import { closedAccess } from '../operations/files.ts'
 import type { Handlers } from './handler.ts'
 import { instantOf } from './instant.ts'
-import { fileAt, isRunning, type Machine, putFile, type SimulatedFile } from './machine.ts'
+import { inherited, type SimulatedFile } from './files/files.ts'
+import { fileAt, isRunning, type Machine, putFile } from './machine.ts'
 
 export function fileHandlers(machine: Machine): Pick<Handlers, 'files'> {
   const there = (path: string): SimulatedFile => {
     const file = fileAt(machine, path)
     if (file === undefined) throw new Error(`Could not find file '${path}'.`)
     return file
-  }
-  const mayMove = (file: SimulatedFile): void => {
-    if (file.heldUntil > machine.time)
-      throw new Error('The process cannot access the file because it is being used by another process.')
-  }
-  const mayGo = (file: SimulatedFile): void => {
-    mayMove(file)
-    if (isRunning(machine, file)) throw new Error(`Access to the path '${file.path}' is denied.`)
   }
   return {
     files: {
@@ -38,35 +31,41 @@ export function fileHandlers(machine: Machine): Pick<Handlers, 'files'> {
       },
       read({ path }) {
         const file = fileAt(machine, path)
-        return file === undefined || file.directory ? [] : [{ Text: file.content }]
+        return file === undefined || file.directory ? [] : [{ Text: file.content.toString('utf8') }]
       },
       write({ path, text }) {
         const former = fileAt(machine, path)
-        if (former !== undefined) mayGo(former)
-        const { access } = putFile(machine, path, text)
-        Object.assign(there(path), { access: former?.access ?? access })
+        if (former !== undefined) mayGo(machine, former)
+        const access = former?.access
+        const file = putFile(machine, path, text)
+        if (access !== undefined && !access.includes('D:AI')) file.access = access
         return []
       },
       move({ from, to }) {
         const file = there(from)
-        mayMove(file)
+        mayMove(machine, file)
         if (fileAt(machine, to) !== undefined)
           throw new Error('Cannot create a file when that file already exists.')
-        machine.files.delete(from.toLowerCase())
-        file.path = to
-        machine.files.set(to.toLowerCase(), file)
+        moved(machine, file, to)
+        machine.files.move(file, to)
         return []
       },
       remove({ path }) {
         const file = fileAt(machine, path)
         if (file === undefined) return []
-        mayGo(file)
-        machine.files.delete(path.toLowerCase())
+        mayGo(machine, file)
+        machine.files.remove(file)
         return []
       },
       access({ path }) {
         const file = fileAt(machine, path)
-        return file === undefined ? [] : [{ Sddl: file.access }]
+        return file === undefined
+          ? []
+          : [{ Sddl: file.access.endsWith('D:AI') ? inherited.open : file.access }]
+      },
+      grant({ path, sddl }) {
+        there(path).access = sddl
+        return []
       },
       close({ path }) {
         const file = there(path)
@@ -77,6 +76,23 @@ export function fileHandlers(machine: Machine): Pick<Handlers, 'files'> {
   }
 }
 
-export function digestOf(content: string): string {
+/** Throws what Windows says of a file that somebody has open. */
+export function mayMove({ time }: Machine, { heldUntil }: SimulatedFile): void {
+  if (heldUntil > time)
+    throw new Error('The process cannot access the file because it is being used by another process.')
+}
+
+/** The same of one that a process runs from, for whoever would change or remove it. */
+export function mayGo(machine: Machine, file: SimulatedFile): void {
+  mayMove(machine, file)
+  if (isRunning(machine, file)) throw new Error(`Access to the path '${file.path}' is denied.`)
+}
+
+/** A process runs on from wherever its file is. */
+export function moved({ processes }: Machine, { id }: Pick<SimulatedFile, 'id'>, to: string): void {
+  for (const process of processes.values()) if (process.image === id) process.program = to
+}
+
+export function digestOf(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex')
 }

@@ -1,7 +1,13 @@
+import type { SimulatedFile, SimulatedFiles } from './files/files.ts'
+
 /** A Windows host without Windows, as what is known of it at one moment. Times are milliseconds since it was made. */
 export interface Machine {
   time: number
   bootedAt: number
+  /** What the host calls itself, its address, and its way out. */
+  readonly name: string
+  readonly address: string
+  readonly gateway: string
   /** Numbers of processes, interfaces and objects: never the same twice, as a host's rarely are. */
   last: number
   readonly services: Map<string, SimulatedService>
@@ -13,13 +19,19 @@ export interface Machine {
   policies: SimulatedPolicy[]
   readonly rules: Map<string, SimulatedRule>
   readonly environment: Map<string, string>
-  /** By their path, in small letters: Windows does not tell others apart. */
-  readonly files: Map<string, SimulatedFile>
+  readonly files: SimulatedFiles
   /** How often all connections of the host broke. */
   breaks: number
   /** Which addresses of pods are taken, by whom, for each network: host-local's own book. */
   readonly taken: Map<string, Map<string, string>>
+  /** What the container runtime has, by name. */
+  readonly images: Map<string, SimulatedImage>
   readonly cluster: SimulatedCluster
+}
+
+export interface SimulatedImage {
+  readonly digest: string
+  kept: boolean
 }
 
 export interface SimulatedService {
@@ -39,26 +51,24 @@ export interface SimulatedService {
   failures: number
   /** Whether it obeys when it is told to stop. */
   deaf: boolean
+  /** Whether it goes as soon as its process has ended. */
+  leaving?: boolean
 }
 
 export interface SimulatedProcess {
   readonly id: number
-  /** The file itself: it stays locked wherever it is moved. */
-  readonly image: SimulatedFile
+  /** Which file it runs from: that stays locked wherever it is moved. */
+  readonly image: string
+  /** Where that file is, and what was in it. */
+  program: string
+  readonly sha256: string
+  readonly damaged: boolean
+  /** What it has started in turn, where it only starts another program: that file is locked as well. */
+  readonly started: { readonly image: string; readonly sha256: string } | undefined
   readonly service: string
   readonly startedAt: number
   /** The network that kube-proxy has found when it started. */
   network: string | undefined
-}
-
-export interface SimulatedFile {
-  path: string
-  content: string
-  modified: number
-  access: string
-  readonly directory: boolean
-  /** As long as somebody else, such as a virus scanner, has it open. */
-  heldUntil: number
 }
 
 export interface SimulatedAdapter {
@@ -127,24 +137,18 @@ export function newId(machine: Machine): string {
 }
 
 export function fileAt(machine: Machine, path: string): SimulatedFile | undefined {
-  return machine.files.get(path.toLowerCase())
+  return machine.files.at(path)
 }
 
 /** A new file in the place of any other. */
 export function putFile(machine: Machine, path: string, content: string): SimulatedFile {
-  const file: SimulatedFile = {
-    path,
-    content,
-    modified: machine.time + ++machine.last / 1000,
-    access: 'O:BAG:SYD:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)(A;ID;0x1200a9;;;BU)',
-    directory: false,
-    heldUntil: 0,
-  }
-  machine.files.set(path.toLowerCase(), file)
-  return file
+  return machine.files.put(path, content, machine.time + ++machine.last / 1000)
 }
 
 /** Whether a process runs from it: it can be moved, and neither changed nor removed. */
-export function isRunning(machine: Machine, file: SimulatedFile): boolean {
-  return [...machine.processes.values()].some(({ image }) => image === file)
+export function isRunning(
+  { processes }: Pick<Machine, 'processes'>,
+  { id }: Pick<SimulatedFile, 'id'>,
+): boolean {
+  return [...processes.values()].some(({ image, started }) => image === id || started?.image === id)
 }

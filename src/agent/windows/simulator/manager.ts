@@ -1,3 +1,5 @@
+import { digestOf } from './file-handlers.ts'
+import type { SimulatedFile } from './files/files.ts'
 import { fileAt, type Machine, type SimulatedService } from './machine.ts'
 
 /** The Service Control Manager: services start and stop in their time, and those that fail are started again. */
@@ -15,12 +17,20 @@ export function begin(machine: Machine, service: SimulatedService): void {
     if (other === undefined) throw new Error(`${service.name} depends on ${name}, which does not exist`)
     begin(machine, other)
   }
-  const image = fileAt(machine, programOf(service))
-  if (image === undefined) throw new Error('The system cannot find the file specified')
+  const program = programOf(service)
+  const image = fileAt(machine, program)
+  if (image === undefined || image.directory) throw new Error('The system cannot find the file specified')
+  const other = startedBy(machine, service)
+  const isDamaged = (file: SimulatedFile | undefined): boolean =>
+    file?.content.subarray(0, 7).toString() === 'damaged'
   const id = ++machine.last
   machine.processes.set(id, {
     id,
-    image,
+    image: image.id,
+    program,
+    sha256: digestOf(image.content),
+    damaged: isDamaged(image) || isDamaged(other),
+    started: other && { image: other.id, sha256: digestOf(other.content) },
     service: service.name,
     startedAt: machine.time,
     network: undefined,
@@ -31,6 +41,16 @@ export function begin(machine: Machine, service: SimulatedService): void {
     process: id,
     restartAt: undefined,
   })
+}
+
+/** The program that a runner is told to run. */
+function startedBy(
+  machine: Machine,
+  { commandLine }: Pick<SimulatedService, 'commandLine'>,
+): SimulatedFile | undefined {
+  const [, ...words] = commandLine.match(/"[^"]*"|\S+/g) ?? []
+  const program = words.map((word) => word.replaceAll('"', '')).find((word) => /^[A-Z]:.*\.exe$/.test(word))
+  return program === undefined ? undefined : fileAt(machine, program)
 }
 
 /** As the manager does it by itself: that it could not is written to a log that nobody reads. */
@@ -50,7 +70,7 @@ export function halt(machine: Machine, service: SimulatedService): void {
   service.restartAt = undefined
   if (service.state === 'Stopped' || service.state === 'Stop Pending') return
   service.state = 'Stop Pending'
-  service.until = service.deaf ? Infinity : machine.time + stopsIn
+  service.until = service.deaf ? Number.MAX_SAFE_INTEGER : machine.time + stopsIn
 }
 
 /** As when its process is killed, or ends with an error. One that was about to stop has stopped. */
@@ -65,6 +85,7 @@ export function fail(machine: Machine, service: SimulatedService, exitCode: numb
 function ended(machine: Machine, service: SimulatedService, exitCode: number): void {
   machine.processes.delete(service.process)
   Object.assign(service, { state: 'Stopped', process: 0, exitCode, deaf: false })
+  if (service.leaving === true) machine.services.delete(service.name)
 }
 
 export function manage(machine: Machine): void {

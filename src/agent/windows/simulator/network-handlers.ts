@@ -1,8 +1,12 @@
 import type { Handlers } from './handler.ts'
 import type { Machine, SimulatedRoute } from './machine.ts'
+import { runsSince } from './manager.ts'
 import { addNetwork, dropNetwork } from './switching.ts'
 
-type Parts = Pick<Handlers, 'networks' | 'endpoints' | 'policies' | 'adapters' | 'routes' | 'firewall'>
+type Parts = Pick<
+  Handlers,
+  'networks' | 'endpoints' | 'policies' | 'adapters' | 'routes' | 'ports' | 'firewall'
+>
 
 export function networkHandlers(machine: Machine): Parts {
   const hasHns = (): void => {
@@ -95,6 +99,12 @@ export function networkHandlers(machine: Machine): Parts {
         machine.routes = machine.routes.filter((route) => !isSame(route, wish))
         return []
       },
+    },
+    ports: {
+      list: () =>
+        runsSince(machine, 'kubelet') === undefined
+          ? []
+          : [{ LocalPort: 10_250, OwningProcess: machine.services.get('kubelet')?.process ?? 0 }],
     },
     firewall: {
       list: ({ group }) =>

@@ -1,8 +1,22 @@
+import { digestOf } from './file-handlers.ts'
+import type { SimulatedFiles } from './files/files.ts'
+import { memoryFiles } from './files/memory-files.ts'
 import { hostAddress, hostGateway, type Machine, metadataAddress, newId, putFile } from './machine.ts'
 
+export interface MachineWish {
+  readonly files?: SimulatedFiles
+  readonly name?: string
+  readonly address?: string
+  readonly gateway?: string
+}
+
 /** A host in a cloud on which somebody else has things, too, some of which look like ours. */
-export function newMachine(programs: ReadonlyMap<string, string>): Machine {
+export function newMachine(programs: ReadonlyMap<string, string>, wish: MachineWish = {}): Machine {
+  const { files = memoryFiles(), name = 'WIN1', address = hostAddress, gateway = hostGateway } = wish
   const machine: Machine = {
+    name,
+    address,
+    gateway,
     time: 0,
     bootedAt: 0,
     last: 100,
@@ -14,7 +28,7 @@ export function newMachine(programs: ReadonlyMap<string, string>): Machine {
         index: 4,
         virtual: false,
         downUntil: 0,
-        addresses: [{ IPAddress: hostAddress, PrefixLength: 24 }],
+        addresses: [{ IPAddress: address, PrefixLength: 24 }],
       },
       {
         name: 'Backup network',
@@ -25,8 +39,8 @@ export function newMachine(programs: ReadonlyMap<string, string>): Machine {
       },
     ],
     routes: [
-      { destination: '0.0.0.0/0', nextHop: hostGateway, interfaceIndex: 4, metric: 0 },
-      { destination: metadataAddress, nextHop: hostGateway, interfaceIndex: 4, metric: 1 },
+      { destination: '0.0.0.0/0', nextHop: gateway, interfaceIndex: 4, metric: 0 },
+      { destination: metadataAddress, nextHop: gateway, interfaceIndex: 4, metric: 1 },
       { destination: '172.31.0.0/16', nextHop: '192.168.50.1', interfaceIndex: 9, metric: 5 },
     ],
     networks: [],
@@ -34,9 +48,10 @@ export function newMachine(programs: ReadonlyMap<string, string>): Machine {
     policies: [],
     rules: new Map(),
     environment: new Map([['Path', String.raw`C:\Windows\system32`]]),
-    files: new Map(),
+    files,
     breaks: 0,
     taken: new Map(),
+    images: new Map(),
     cluster: { registered: false, subnet: '10.244.3.0/24', programs },
   }
   addForeign(machine)
@@ -58,7 +73,17 @@ function addForeign(machine: Machine): void {
   for (const name of ['hns', 'kubelet-exporter']) {
     const image = putFile(machine, String.raw`C:\Windows\System32\${name}.exe`, name)
     const id = ++machine.last
-    machine.processes.set(id, { id, image, service: name, startedAt: 0, network: undefined })
+    machine.processes.set(id, {
+      id,
+      image: image.id,
+      program: image.path,
+      sha256: digestOf(name),
+      damaged: false,
+      started: undefined,
+      service: name,
+      startedAt: 0,
+      network: undefined,
+    })
     machine.services.set(name, {
       ...foreign,
       name,

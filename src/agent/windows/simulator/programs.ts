@@ -1,4 +1,4 @@
-import { hostAddress, type Machine, newId, type SimulatedProcess } from './machine.ts'
+import { fileAt, type Machine, newId, putFile, type SimulatedProcess } from './machine.ts'
 import { fail, runsSince } from './manager.ts'
 import { addNetwork, dropNetwork, isUp } from './switching.ts'
 
@@ -7,13 +7,13 @@ export const overlay = 'flannel.4096'
 
 /** What the programs of a node do as time goes by, as far as others can see it. */
 export function live(machine: Machine): void {
-  for (const { image, service } of [...machine.processes.values()]) {
+  for (const { damaged, service } of [...machine.processes.values()]) {
     const known = machine.services.get(service)
     // A program that is damaged ends at once.
-    if (known?.state === 'Running' && image.content.startsWith('damaged')) fail(machine, known, 1)
+    if (known?.state === 'Running' && damaged) fail(machine, known, 1)
   }
   for (const network of machine.networks) {
-    if (network.adapter !== undefined && isUp(machine)) network.managementAddress = hostAddress
+    if (network.adapter !== undefined && isUp(machine)) network.managementAddress = machine.address
   }
   if (isReady(machine, 'kubelet')) machine.cluster.registered = true
   flanneld(machine)
@@ -26,6 +26,7 @@ function flanneld(machine: Machine): void {
   if (since === undefined || !cluster.registered || time - since < 3000 || !isUp(machine)) return
   // It looks when it starts, and not again.
   if (time - since > 8000) return
+  tellSubnet(machine)
   const there = machine.networks.find(({ name }) => name === overlay)
   if (there !== undefined && there.subnet !== cluster.subnet) dropNetwork(machine, there.id)
   if (there?.subnet === cluster.subnet) return
@@ -38,13 +39,29 @@ function flanneld(machine: Machine): void {
   })
 }
 
+/** What it has got, for whoever reads it, where it was told to write that. */
+function tellSubnet(machine: Machine): void {
+  const path = argumentOf(machine, 'flanneld', 'subnet-file')
+  if (path === undefined) return
+  const { subnet } = machine.cluster
+  const first = subnet.replace(/\.\d+\//, '.1/')
+  const text = `FLANNEL_NETWORK=10.244.0.0/16\nFLANNEL_SUBNET=${first}\nFLANNEL_MTU=1450\nFLANNEL_IPMASQ=true\n`
+  if (fileAt(machine, path)?.content.toString() !== text) putFile(machine, path, text)
+}
+
+/** Of the command line of a service. */
+function argumentOf(machine: Machine, service: string, name: string): string | undefined {
+  const line = machine.services.get(service)?.commandLine ?? ''
+  return new RegExp(`"?--${name}=([^"\\s]+)`).exec(line)?.[1]
+}
+
 /** It takes all policies away when it starts, waits for the network, and makes its own once. */
 function kubeProxy(machine: Machine): void {
   const since = runsSince(machine, 'kube-proxy')
   const process = processOf(machine, 'kube-proxy')
   if (since === undefined || process === undefined || process.network !== undefined) return
   const network = machine.networks.find(({ name }) => name === overlay)
-  const address = sourceAddress(machine)
+  const address = addressToSendFrom(machine)
   if (network?.type.toLowerCase() !== 'overlay' || !isUp(machine)) return
   if (address === undefined) {
     // source-vip flag not set
@@ -56,6 +73,13 @@ function kubeProxy(machine: Machine): void {
   const endpoint = { id: newId(machine), name: 'remote', network: network.id, address: '10.0.0.11' }
   machine.endpoints.push(endpoint)
   machine.policies = [{ id: newId(machine), endpoints: [endpoint.id], sourceAddress: address }]
+}
+
+/** From its configuration, where it has one. */
+function addressToSendFrom(machine: Machine): string | undefined {
+  const path = argumentOf(machine, 'kube-proxy', 'config')
+  if (path === undefined) return sourceAddress(machine)
+  return /sourceVip: "?([\d.]+)/.exec(fileAt(machine, path)?.content.toString() ?? '')?.[1]
 }
 
 export function processOf(machine: Machine, name: string): SimulatedProcess | undefined {

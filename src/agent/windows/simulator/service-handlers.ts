@@ -56,25 +56,25 @@ export function serviceHandlers(machine: Machine): Parts {
       remove({ name }) {
         const service = machine.services.get(name)
         if (service === undefined) return []
-        // It goes when its process does; nobody here looks at it in between.
-        machine.processes.delete(service.process)
-        machine.services.delete(name)
+        // One that runs goes when its process does.
+        if (service.process === 0) machine.services.delete(name)
+        else service.leaving = true
         return []
       },
     },
     processes: {
       list: ({ below }) =>
         [...machine.processes.values()]
-          .filter(({ image }) => image.path.toLowerCase().startsWith(`${below.toLowerCase()}\\`))
-          .map(({ id, image, startedAt }) => ({
+          .filter(({ program }) => program.toLowerCase().startsWith(`${below.toLowerCase()}\\`))
+          .map(({ id, program, startedAt }) => ({
             ProcessId: id,
             ParentProcessId: 4,
-            ExecutablePath: image.path,
+            ExecutablePath: program,
             CreationDate: instantOf(startedAt),
           })),
       end({ id, program, startedAt }) {
         const process = machine.processes.get(id)
-        if (process?.image.path !== program || instantOf(process.startedAt) !== startedAt) return []
+        if (process?.program !== program || instantOf(process.startedAt) !== startedAt) return []
         const service = machine.services.get(process.service)
         if (service === undefined) machine.processes.delete(id)
         else fail(machine, service, 1)
@@ -95,13 +95,15 @@ export function serviceHandlers(machine: Machine): Parts {
     system: {
       describe: () => [
         {
-          ComputerName: 'WIN1',
+          ComputerName: machine.name,
           CurrentBuildNumber: '20348',
           UBR: 2700,
           EditionID: 'ServerStandard',
           InstallationType: 'Server Core',
           LastBootUpTime: instantOf(machine.bootedAt),
+          MachineGuid: '0E5C1B0A-33D1-4D3C-9C7B-5D3F1C6A9E21',
           ContainersFeature: true,
+          HyperVFeature: false,
           RebootPending: false,
           Administrator: true,
           PSVersion: '5.1.20348.2700',

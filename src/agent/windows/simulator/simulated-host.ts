@@ -1,5 +1,5 @@
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { hostOf, type WindowsHost } from '../operations/host.ts'
+import { hostOf, type WindowsOperations } from '../operations/host.ts'
 import type { Ask } from '../operations/operation.ts'
 import { readOutput } from '../operations/read-output.ts'
 import { handlersOf } from './handlers.ts'
@@ -10,7 +10,7 @@ import { advance } from './time.ts'
 export type Trouble = 'silent-before' | 'silent-after' | 'rubbish-before' | 'rubbish-after'
 
 export interface SimulatedHost {
-  readonly host: WindowsHost
+  readonly host: WindowsOperations
   readonly machine: Machine
   /** For each of the next operations; without one it goes well. */
   readonly trouble: (Trouble | undefined)[]
@@ -22,8 +22,8 @@ export interface SimulatedHost {
 
 type Handle = (input: unknown) => readonly unknown[]
 
-/** A Windows host that is all state, and answers as the script does. */
-export function simulatedHost(machine: Machine): SimulatedHost {
+/** A Windows host that is all state, and answers as the script does. `before` comes before every question. */
+export function simulatedHost(machine: Machine, before: () => void = () => undefined): SimulatedHost {
   const handlers = new Map<string, Handle>(
     Object.entries(handlersOf(machine)).flatMap(([part, verbs]) =>
       Object.entries<(input: never) => readonly unknown[]>(verbs).map(
@@ -41,6 +41,7 @@ export function simulatedHost(machine: Machine): SimulatedHost {
   }
   const ask: Ask = async (operation, input, signal) => {
     signal?.throwIfAborted()
+    before()
     const checked: unknown = operation.input.parse(input)
     const wrong = trouble.shift()
     if (wrong?.endsWith('-before') === true) throw spoilt(machine, wrong, operation.within)

@@ -14,7 +14,7 @@ async function worker(): Promise<SimulatedWorker> {
   return made
 }
 
-const hold = { ...workerWish.hold, adapter: 'Ethernet' }
+const hold = { ...workerWish.overlay.hold, adapter: 'Ethernet' }
 const program = workerWish.services.kubelet.program.path
 
 test('the first network on the adapter moves its address to a switch, breaks connections and loses routes', async () => {

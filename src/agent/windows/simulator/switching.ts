@@ -1,4 +1,4 @@
-import { hostAddress, hostGateway, type Machine, newId, type SimulatedNetwork } from './machine.ts'
+import { type Machine, newId, type SimulatedNetwork } from './machine.ts'
 
 const backAfter = 8000
 
@@ -47,21 +47,26 @@ function moveAddress(machine: Machine, to: { name: string; virtual: boolean }): 
     machine.adapters.filter(({ name }) => name !== 'Backup network').map(({ index }) => index),
   )
   machine.routes = machine.routes.filter(({ interfaceIndex }) => !old.has(interfaceIndex))
-  const address = { IPAddress: hostAddress, PrefixLength: 24 }
+  const address = { IPAddress: machine.address, PrefixLength: 24 }
   const index = to.virtual ? ++machine.last : 4
   machine.adapters = [
     { name: 'Ethernet', index: 4, virtual: false, downUntil: 0, addresses: to.virtual ? [] : [address] },
     ...(to.virtual ? [{ ...to, index, downUntil: 0, addresses: [address] }] : []),
     ...machine.adapters.filter(({ name }) => name === 'Backup network'),
   ]
-  machine.routes.push({ destination: '0.0.0.0/0', nextHop: hostGateway, interfaceIndex: index, metric: 0 })
+  machine.routes.push({
+    destination: '0.0.0.0/0',
+    nextHop: machine.gateway,
+    interfaceIndex: index,
+    metric: 0,
+  })
   bounce(machine)
 }
 
 /** Whether the host can be reached, and reach anybody. */
-export function isUp({ adapters, time }: Machine): boolean {
+export function isUp({ adapters, time, address }: Machine): boolean {
   return adapters.some(
     ({ addresses, downUntil }) =>
-      downUntil <= time && addresses.some(({ IPAddress }) => IPAddress === hostAddress),
+      downUntil <= time && addresses.some(({ IPAddress }) => IPAddress === address),
   )
 }

@@ -31,5 +31,5 @@ export function reboot(machine: Machine): void {
   machine.time += 30_000
   machine.bootedAt = machine.time
   for (const service of machine.services.values()) beginAlone(machine, service)
-  for (const file of machine.files.values()) file.heldUntil = 0
+  for (const file of machine.files.all()) if (file.heldUntil > 0) file.heldUntil = 0
 }

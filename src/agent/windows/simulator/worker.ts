@@ -1,18 +1,19 @@
 import { HyperkubeError } from '../../../kit/errors.ts'
 import { commandLine } from '../powershell/command-line.ts'
 import type { WorkerEdges } from '../recover/edges.ts'
-import { type Role, roles, type WorkerService, type WorkerWish } from '../recover/wish.ts'
+import { type NodeRole, roles, type WorkerService, type WorkerWish } from '../recover/wish.ts'
 import { digestOf } from './file-handlers.ts'
 import { fileAt, hostAddress, type Machine, metadataAddress, putFile } from './machine.ts'
 import { newMachine } from './new-machine.ts'
 import { isReady, overlay } from './programs.ts'
+import { simulatedAddresses, subnetOf } from './simulated-hands.ts'
 import type { SimulatedHost } from './simulated-host.ts'
 import { simulatedHost } from './simulated-host.ts'
 import { isUp } from './switching.ts'
 
 const programs = String.raw`C:\hyperkube\programs`
 
-function serviceOf(role: Role): WorkerService {
+function serviceOf(role: NodeRole): WorkerService {
   const path = `${programs}\\${role}-1.0.0\\${role}.exe`
   return {
     program: { path, sha256: digestOf(contentOf(role)) },
@@ -27,12 +28,18 @@ function serviceOf(role: Role): WorkerService {
   }
 }
 
-function contentOf(role: Role): string {
+function contentOf(role: NodeRole): string {
   return `the program ${role}`
 }
 
+/** All that there can be, but for the way to the API. */
+type WholeWish = WorkerWish & {
+  readonly services: Readonly<Record<NodeRole, WorkerService>>
+  readonly overlay: NonNullable<WorkerWish['overlay']>
+}
+
 /** What the simulated host shall be, as a plan would say it. */
-export const workerWish: WorkerWish = {
+export const workerWish: WholeWish = {
   address: hostAddress,
   services: {
     containerd: serviceOf('containerd'),
@@ -46,8 +53,10 @@ export const workerWish: WorkerWish = {
     { name: 'hyperkube-flannel', protocol: 'udp', ports: '4789' },
   ],
   metadata: [metadataAddress],
-  hold: { name: 'hyperkube-switch', subnet: '192.168.255.0/30', gateway: '192.168.255.1', vsid: 9999 },
-  network: { name: overlay, type: 'overlay' },
+  overlay: {
+    hold: { name: 'hyperkube-switch', subnet: '192.168.255.0/30', gateway: '192.168.255.1', vsid: 9999 },
+    network: { name: overlay, type: 'overlay' },
+  },
 }
 
 export interface SimulatedWorker extends SimulatedHost {
@@ -62,41 +71,15 @@ export function simulatedWorker(): SimulatedWorker {
 }
 
 function edgesOf({ host, machine }: SimulatedHost): WorkerEdges {
-  const book = (network: string): Map<string, string> => {
-    const there = machine.taken.get(network) ?? new Map<string, string>()
-    machine.taken.set(network, there)
-    return there
-  }
-  const reservedIn = (network: string): string | undefined =>
-    [...book(network)].find(([, owner]) => owner === 'kube-proxy')?.[0]
   return {
     host,
     clock: { now: () => new Date(machine.time) },
     signal: new AbortController().signal,
     isReady: async (role) => isReady(machine, role),
-    subnet: async () => (machine.cluster.registered && isUp(machine) ? machine.cluster.subnet : undefined),
-    addresses: {
-      reserved: async (network) => reservedIn(network),
-      async reserve(network, subnet) {
-        const known = reservedIn(network)
-        if (known !== undefined) return known
-        const address = freeIn(book(network), subnet)
-        book(network).set(address, 'kube-proxy')
-        return address
-      },
-      async release(network) {
-        const known = reservedIn(network)
-        if (known !== undefined) book(network).delete(known)
-      },
-    },
+    subnet: async () => subnetOf(machine),
+    addresses: simulatedAddresses(machine),
     fetch: async ({ path }, to) => fetchProgram(machine, path, to),
   }
-}
-
-/** The first address that nobody has, as host-local gives them. */
-function freeIn(book: ReadonlyMap<string, string>, subnet: string): string {
-  const start = subnet.slice(0, subnet.lastIndexOf('.'))
-  for (let last = 2; ; last++) if (!book.has(`${start}.${last}`)) return `${start}.${last}`
 }
 
 function fetchProgram(machine: Machine, path: string, to: string): void {

@@ -1,0 +1,81 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Files } from '../../host/files.ts'
+import { directoryFiles, windowsPlace } from '../simulator/files/directory-files.ts'
+import { newMachine } from '../simulator/new-machine.ts'
+import { simulatedHost } from '../simulator/simulated-host.ts'
+import { windowsFiles } from './windows-files.ts'
+
+const closed = { uid: 0, gid: 0, mode: 0o600 }
+const open = { uid: 0, gid: 0, mode: 0o644 }
+
+let root: string
+let files: Files
+let changes: readonly { readonly operation: string }[]
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'windows-'))
+  const simulated = simulatedHost(newMachine(new Map(), { files: directoryFiles(root, new Map()) }))
+  files = windowsFiles(windowsPlace(root), simulated.host.files)
+  ;({ changes } = simulated)
+})
+afterEach(async () => rm(root, { recursive: true, force: true }))
+
+const secret = String.raw`C:\hyperkube\settings\key`
+
+test('a directory is made with those around it, and only itself is closed', async () => {
+  const made = await files.makeDirectory(String.raw`C:\etc\cni\net.d`, { ...closed, mode: 0o700 })
+  expect(made).toEqual([String.raw`C:\etc`, String.raw`C:\etc\cni`])
+  expect((await files.stat(String.raw`C:\etc\cni`))?.mode).toBe(0o755)
+  expect((await files.stat(String.raw`C:\etc\cni\net.d`))?.mode).toBe(0o700)
+})
+
+test('what is for nobody else is closed before anything is in it, and there as a whole', async () => {
+  await files.makeDirectory(String.raw`C:\hyperkube\settings`, { ...closed, mode: 0o755 })
+  await files.write(secret, Buffer.from('one'), closed)
+  await files.write(secret, Buffer.from('another'), closed)
+  expect((await files.read(secret))?.toString()).toBe('another')
+  expect(await files.stat(secret)).toMatchObject({ kind: 'file', mode: 0o600, uid: 0, size: 7 })
+  // Nothing is left beside it.
+  expect(await readdir(join(root, 'C:/hyperkube/settings'))).toEqual(['key'])
+})
+
+test('a program and a file that all may read are as the directory says', async () => {
+  await files.makeDirectory(String.raw`C:\p`, { ...closed, mode: 0o700 })
+  await files.write(String.raw`C:\p\a.exe`, Buffer.from('x'), { ...open, mode: 0o755 })
+  await files.write(String.raw`C:\p\a.txt`, Buffer.from('x'), open)
+  expect((await files.stat(String.raw`C:\p\a.exe`))?.mode).toBe(0o755)
+  expect((await files.stat(String.raw`C:\p\a.txt`))?.mode).toBe(0o644)
+})
+
+test('who may enter is changed only where it is another one, and given back to the letter', async () => {
+  await files.makeDirectory(String.raw`C:\d`, { ...closed, mode: 0o755 })
+  const before = await files.stat(String.raw`C:\d`)
+  const count = changes.length
+  await files.setAccess(String.raw`C:\d`, { ...closed, mode: 0o755 })
+  expect(changes).toHaveLength(count)
+  await files.setAccess(String.raw`C:\d`, { ...closed, mode: 0o700 })
+  expect((await files.stat(String.raw`C:\d`))?.mode).toBe(0o700)
+  await files.setAccess(String.raw`C:\d`, { uid: 0, gid: 0, mode: 0o755, sddl: before?.sddl })
+  expect((await files.stat(String.raw`C:\d`))?.sddl).toBe(before?.sddl)
+})
+
+test('what is not there is said to be missing', async () => {
+  const nothing = String.raw`C:\nothing\at\all`
+  expect([await files.stat(nothing), await files.read(nothing), await files.list(nothing)]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
+  expect(await files.remove(nothing)).toBe(false)
+  await files.removeTree(nothing)
+})
+
+test('a journal grows line by line, and is closed from its first one on', async () => {
+  await files.makeDirectory(String.raw`C:\j`, { ...closed, mode: 0o755 })
+  await files.append(String.raw`C:\j\journal`, 'one\n', 0o600)
+  await files.append(String.raw`C:\j\journal`, 'two\n', 0o600)
+  expect(await readFile(join(root, 'C:/j/journal'), 'utf8')).toBe('one\ntwo\n')
+  expect((await files.stat(String.raw`C:\j\journal`))?.mode).toBe(0o600)
+})

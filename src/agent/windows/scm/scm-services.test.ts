@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { epoch } from '../simulator/instant.ts'
+import { newMachine } from '../simulator/new-machine.ts'
+import { putFile } from '../simulator/machine.ts'
+import { fail } from '../simulator/manager.ts'
+import { simulatedHost } from '../simulator/simulated-host.ts'
+import { advance } from '../simulator/time.ts'
+import { scmServices } from './scm-services.ts'
+
+const base = String.raw`C:\hyperkube`
+
+async function services() {
+  const machine = newMachine(new Map())
+  const { host: operations } = simulatedHost(machine)
+  const clock = {
+    now: () => new Date(epoch + machine.time),
+    pause: async (milliseconds: number) => advance(machine, milliseconds),
+  }
+  const files = { read: async () => Buffer.from('one\r\ntwo\r\nthree\r\n') }
+  const put = async (name: string, dependsOn: string[] = []): Promise<void> => {
+    putFile(machine, `${base}\\${name}.exe`, name)
+    await operations.services.put({
+      name,
+      description: name,
+      commandLine: `"${base}\\${name}.exe"`,
+      dependsOn,
+      environment: [],
+      restartAfter: [2000, 5000, 15_000],
+    })
+  }
+  await put('first')
+  await put('second', ['first'])
+  const scm = scmServices({ operations, layout: { base, logs: `${base}\\logs` }, files, clock })
+  return { machine, scm }
+}
+
+test('a service is told of as systemd would tell of it', async () => {
+  const { machine, scm } = await services()
+  expect(await scm.show('nobody')).toMatchObject({ load: 'not-found', active: 'inactive', enabled: false })
+  expect(await scm.show('first')).toMatchObject({ load: 'loaded', active: 'inactive', enabled: true, pid: 0 })
+  await scm.start('first')
+  expect(await scm.show('first')).toMatchObject({ active: 'activating' })
+  advance(machine, 2000)
+  const { active, pid, invocation } = await scm.show('first')
+  expect({ active, same: invocation === String(pid) }).toEqual({ active: 'active', same: true })
+  expect(await scm.lines('first', 2)).toEqual(['two', 'three'])
+})
+
+test('one that ends by itself is about to start again, and that is counted; one that we stop is down', async () => {
+  const { machine, scm } = await services()
+  await scm.start('first')
+  advance(machine, 2000)
+  await scm.show('first')
+  const service = machine.services.get('first')
+  if (service !== undefined) fail(machine, service, 1)
+  expect(await scm.show('first')).toMatchObject({ active: 'activating', sub: 'auto-restart', restarts: 0 })
+  advance(machine, 5000)
+  expect(await scm.show('first')).toMatchObject({ active: 'active', restarts: 1 })
+  await scm.stop('first')
+  advance(machine, 5000)
+  expect(await scm.show('first')).toMatchObject({ active: 'inactive', sub: 'dead' })
+  await scm.stop('nobody')
+})
+
+test('a restart is another process, and brings back those that depend on it', async () => {
+  const { machine, scm } = await services()
+  await scm.start('second')
+  advance(machine, 3000)
+  const [first, second] = await scm.showAll(['first', 'second'])
+  await scm.restart('first')
+  advance(machine, 3000)
+  const [firstNow, secondNow] = await scm.showAll(['first', 'second'])
+  expect([firstNow?.active, secondNow?.active]).toEqual(['active', 'active'])
+  expect(firstNow?.invocation).not.toBe(first?.invocation)
+  expect(secondNow?.invocation).not.toBe(second?.invocation)
+  expect([firstNow?.restarts, secondNow?.restarts]).toEqual([0, 0])
+})
+
+test('one that does not stop is ended, the very process that was seen', async () => {
+  const { machine, scm } = await services()
+  await scm.start('first')
+  advance(machine, 2000)
+  Object.assign(machine.services.get('first') ?? {}, { deaf: true })
+  const before = machine.time
+  await scm.restart('first')
+  expect(machine.time - before).toBeGreaterThanOrEqual(60_000)
+  advance(machine, 2000)
+  expect(await scm.show('first')).toMatchObject({ active: 'active' })
+})

@@ -1,0 +1,42 @@
+import { availableParallelism, totalmem } from 'node:os'
+import { statfs } from 'node:fs/promises'
+import { openMemory } from '../../agent/heal/memory.ts'
+import { windowsWork } from '../../agent/serve/windows-work.ts'
+import { windowsHost } from '../../agent/windows/host/windows-host.ts'
+import { windowsHealer } from '../../agent/windows/keep/windows-healer.ts'
+import { powershellHost } from '../../agent/windows/powershell/powershell-host.ts'
+import { hostScript } from '../../agent/windows/powershell/script.ts'
+import { paces } from '../../agent/windows/recover/pace.ts'
+import type { WiredAgent } from './wired-agent.ts'
+
+export async function windowsAgent(version: string, base: string): Promise<WiredAgent> {
+  const powershell = powershellHost({ script: await hostScript() })
+  const systemRoot = process.env['SystemRoot'] ?? String.raw`C:\Windows`
+  const { host, probes } = windowsHost({ version, base, operations: powershell.host, systemRoot })
+  return {
+    host,
+    work: windowsWork(host, {
+      arch: process.arch,
+      cpus: availableParallelism(),
+      memoryBytes: totalmem(),
+      now: () => new Date(),
+      async space(path) {
+        const { bsize, blocks, bavail } = await statfs(path)
+        return { totalBytes: bsize * blocks, availableBytes: bsize * bavail }
+      },
+    }),
+    ask: probes.ask,
+    healer: async (scene) =>
+      windowsHealer({
+        ...scene,
+        host,
+        memory: await openMemory(host),
+        pace: paces[scene.ladder],
+        random: Math.random,
+      }),
+    async [Symbol.asyncDispose]() {
+      probes[Symbol.dispose]()
+      await powershell[Symbol.asyncDispose]()
+    },
+  }
+}
