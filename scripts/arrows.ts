@@ -67,8 +67,11 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   ],
   src: ['src/cli', 'src/bundle', 'src/catalog', 'src/kit'],
   lab: ['scripts', 'src/kit'],
+  // A host without Windows that runs our own agent.
+  'lab/windows': ['lab', 'scripts', 'src/agent', 'src/catalog', 'src/contract', 'src/kit'],
   test: [
     'lab',
+    'lab/windows',
     'scripts',
     'src/agent',
     'src/lifecycle',
@@ -85,9 +88,10 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   scripts: ['src/findings', 'src/spec', 'src/kit', 'package.json'],
 }
 
-/** A room is named by its first folder, in src/ by its first two. */
+/** A room is named by its first folder, in src/ by its first two; a part of the lab is one of its own. */
 export function roomOf(file: string): string {
   const [first = '', second = ''] = file.split('/')
+  if (first === 'lab' && second === 'windows') return 'lab/windows'
   return first === 'src' && !second.endsWith('.ts') ? `${first}/${second}` : first
 }
 

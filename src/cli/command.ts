@@ -4,7 +4,7 @@ import type { Fetcher } from '../catalog/fetcher.ts'
 import type { Web } from '../catalog/registry/web.ts'
 import type { PrivateFiles } from '../identity/files.ts'
 import type { OwnRelease } from '../lifecycle/agent-install.ts'
-import type { Arch } from '../catalog/target.ts'
+import type { Arch, Os } from '../catalog/target.ts'
 import type { Questions } from './questions.ts'
 import type { RunLogs } from './run-log.ts'
 
@@ -41,7 +41,7 @@ export interface Context extends Files {
   readonly now: () => Date
   readonly operator: Operator
   /** The executable of this very release, for a kind of host. Throws where there is none. */
-  readonly release: (arch: Arch) => Promise<OwnRelease>
+  readonly release: (arch: Arch, os: Os) => Promise<OwnRelease>
   /** Where programs of this person keep what they must remember. Throws where there is no such place. */
   readonly configDirectory: () => string
   /** Where they keep what they can have again. Throws where there is no such place. */

@@ -180,6 +180,20 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/agent-call.ts')).agentCall,
   },
   {
+    name: 'agent-revert',
+    aliases: [],
+    summary: 'go back to the former agent of this Windows host, when the new one is not kept in time',
+    onHosts: true,
+    load: async () => (await import('./commands/agent-revert.ts')).agentRevert,
+  },
+  {
+    name: 'host-call',
+    aliases: [],
+    summary: 'do on this Windows host what is asked for without its agent',
+    onHosts: true,
+    load: async () => (await import('./commands/host-call.ts')).hostCall,
+  },
+  {
     name: 'apiserver-proxy',
     aliases: [],
     summary: 'the way from a node to whichever API server is well',

@@ -16,6 +16,9 @@ export interface Ways {
   close(): void
 }
 
+/** A Windows host loses all connections when its first network is made, and nobody tells: that has to be noticed soon. */
+const restless = { interval: 5000, count: 3 }
+
 /** The ways to the hosts of a cluster, as its file and the operator's own ssh settings say. */
 export async function openWays(
   { user, home, sshAgent }: Operator,
@@ -36,10 +39,12 @@ export async function openWays(
         verify: (key: string, hop: Hop) => keys.verify(key, hop),
         pinned: (hop: Hop) => keys.pinned(hop),
       }
+      const windows = { base: spec.windows.baseDirectory }
+      const wanted = host.os === 'windows' ? { ...options, windows, keepalive: restless } : options
       const client = host.ssh?.client ?? spec.ssh.client ?? 'builtin'
       return client === 'system'
-        ? systemSsh(reach, { ...options, include: join(home, '.ssh/config') })
-        : connect(reach, { ...options, bastions })
+        ? systemSsh(reach, { ...wanted, include: join(home, '.ssh/config') })
+        : connect(reach, { ...wanted, bastions })
     },
     close: () => bastions.close(),
   }

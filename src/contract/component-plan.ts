@@ -81,7 +81,7 @@ const own = z.strictObject({
   directory: z.string(),
 })
 
-const artifact = z.discriminatedUnion('from', [download, own])
+export const artifact = z.discriminatedUnion('from', [download, own])
 export type PlannedArtifact = z.infer<typeof artifact>
 
 const firewallRule = z.strictObject({

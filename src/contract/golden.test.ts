@@ -5,7 +5,9 @@ import { z } from 'zod'
 import { etcdRestoreMemoryFormat } from './etcd-restore-memory.ts'
 import { eventFormat } from './event.ts'
 import { factsFormat } from './facts.ts'
+import { formerAgentFormat } from './former-agent.ts'
 import { healMemoryFormat } from './heal-memory.ts'
+import { hostAnswerFormat, hostCallFormat } from './host-call.ts'
 import { journalEntryFormat } from './journal.ts'
 import { artifactManifestFormat, ledgerFormat } from './ledger.ts'
 import { nodePlanFormat } from './node-plan.ts'
@@ -29,6 +31,9 @@ const goldens: readonly (readonly [file: string, format: Format<unknown>])[] = [
   ['ledger.v1.json', ledgerFormat],
   ['etcd-restore-memory.v1.json', etcdRestoreMemoryFormat],
   ['heal-memory.v1.json', healMemoryFormat],
+  ['former-agent.v1.json', formerAgentFormat],
+  ['host-calls.v1.json', hostCallFormat],
+  ['host-answers.v1.json', hostAnswerFormat],
   ['journal.v1.json', journalEntryFormat],
   ['artifact-manifest.v1.json', artifactManifestFormat],
   ['agent-requests.v1.json', requestFormat],

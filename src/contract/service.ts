@@ -8,7 +8,7 @@ const systemd = z.strictObject({
 })
 
 /** Service Control Manager. */
-const scm = z.strictObject({
+export const scm = z.strictObject({
   supervisor: z.literal('scm'),
   name: z.string().regex(/^[a-z][a-z0-9-]*$/),
   description: z.string(),

@@ -86,6 +86,29 @@ export const ssh: Entries = {
     remedy:
       'Set `ssh.client` to `system`, which uses the ssh program of this machine; or name a bastion in `ssh.bastion`.',
   },
+  SSH_NO_ADMINISTRATOR: {
+    summary: 'Who logs in to a Windows host is no administrator of it.',
+    meaning:
+      'Services and networks of Windows are made by administrators alone, and there is no sudo to become one.',
+    remedy:
+      'Set `ssh.user` to a member of the group Administrators. Its key belongs into `C:\\ProgramData\\ssh\\administrators_authorized_keys`, which only administrators and the system may have access to.',
+    symptoms: ['no-way'],
+  },
+  SFTP_NOT_SPOKEN: {
+    summary: 'The sshd of a Windows host has no sftp server that answers.',
+    meaning: 'Files are brought to Windows hosts by sftp.',
+    remedy:
+      'Its `C:\\ProgramData\\ssh\\sshd_config` has to have the line `Subsystem sftp sftp-server.exe`, as it comes with OpenSSH; then `Restart-Service sshd` there.',
+    symptoms: ['no-way'],
+  },
+  HOST_CALL_FAILED: {
+    summary: 'hyperkube on a Windows host did not answer as it should.',
+    meaning:
+      'The program is started by the shell of the host’s sshd, which has to be cmd.exe or PowerShell. Something else stands in between, or the program cannot run.',
+    remedy:
+      'Log in with ssh: nothing may be said before anything is typed. `Get-ItemProperty HKLM:\\SOFTWARE\\OpenSSH` shows which shell it is. Then the same command again.',
+    symptoms: ['no-way'],
+  },
   SSH_NO_SUDO: {
     summary: 'The user of a host is not root, and cannot become root.',
     meaning: 'There is no sudo, or it does not let this user do everything. A cluster is made as root.',

@@ -1,6 +1,11 @@
 import type { Entries } from './entry.ts'
 
 export const windowsHost: Entries = {
+  WINDOWS_ONLY: {
+    summary: 'A command that is for Windows hosts was called elsewhere.',
+    meaning: 'hyperkube calls it by itself over ssh.',
+    remedy: '`hyperkube help` lists what is there for people.',
+  },
   HOST_WINDOWS_TOO_OLD: {
     summary: 'The host’s Windows is older than Server 2019.',
     meaning: 'It cannot run today’s containers.',

@@ -1,11 +1,13 @@
 import { posix } from 'node:path'
-import type { Arch } from '../catalog/target.ts'
+import type { Arch, Os } from '../catalog/target.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { agentService } from '../plan/linux/hyperkube-agent.ts'
 import { ownProgram, programDirectory } from '../plan/linux/paths.ts'
+import type { RunnerScene } from '../plan/windows/runner.ts'
 import type { ExecResult, Remote } from '../ssh/remote.ts'
 import { decideAgent } from './agent-release.ts'
 import { agentUnit, changeAgent, keepNewAgent, lookAtAgent } from './agent-switch.ts'
+import { installOnWindows, keepOnWindows } from './agent-windows.ts'
 
 /** hyperkube itself, as it is brought to hosts. */
 export interface OwnRelease {
@@ -20,6 +22,8 @@ export interface InstallOptions {
   readonly onProgress: (sent: number, size: number) => void
   /** How long a new agent may take to answer until the host goes back to the former one, in milliseconds. */
   readonly trial?: number
+  /** What a Windows host's agent is planned from. */
+  readonly setup?: RunnerScene | undefined
 }
 
 /** Longer than we wait for an answer. */
@@ -38,14 +42,20 @@ export interface Installed {
  */
 export async function installAgent(
   remote: Remote,
-  releaseFor: (arch: Arch) => Promise<OwnRelease>,
+  releaseFor: (arch: Arch, os: Os) => Promise<OwnRelease>,
   options: InstallOptions,
 ): Promise<Installed> {
-  const { signal } = options
+  const { signal, trial: lasts = usualTrial } = options
+  if (remote.windows !== undefined) {
+    // There are no programs of a node for any other Windows.
+    const brought = await releaseFor('amd64', 'windows')
+    const refuse = (there: string): HyperkubeError => tooNew(remote, brought, there)
+    return installOnWindows(remote, remote.windows, brought, refuse, { ...options, trial: lasts })
+  }
   const seen = await remote.exec(lookAtAgent, { signal, root: true })
   const [machine = '', there = '', active = '', trial = ''] = seen.stdout.split('\n')
   const onTrial = trial !== ''
-  const release = await releaseFor(archOf(machine, remote))
+  const release = await releaseFor(archOf(machine, remote), 'linux')
   const found = versionIn(there)
   const decision = decideAgent(release.version, found)
   if (decision === 'refuse') throw tooNew(remote, release, found ?? '')
@@ -56,7 +66,7 @@ export async function installAgent(
   const directory = programDirectory('hyperkube', release.version)
   if (there === directory && active === 'active') return { version: release.version, onTrial }
   await bring(remote, release, directory, options)
-  await change(remote, directory, there, options)
+  await change(remote, directory, there, lasts, signal)
   return { version: release.version, onTrial: onTrial || there !== '' }
 }
 
@@ -88,7 +98,8 @@ async function change(
   remote: Remote,
   directory: string,
   former: string,
-  { signal, trial = usualTrial }: InstallOptions,
+  trial: number,
+  signal: AbortSignal,
 ): Promise<void> {
   const service = agentService()
   const input = service.supervisor === 'systemd' ? service.unit : ''
@@ -118,5 +129,6 @@ function tooNew({ host }: Remote, { version }: OwnRelease, found: string): Hyper
 
 /** Somebody has spoken with the new agent: the host need not go back. */
 export async function keepAgent(remote: Remote, signal: AbortSignal): Promise<void> {
-  await remote.exec(keepNewAgent, { signal, root: true })
+  if (remote.windows === undefined) await remote.exec(keepNewAgent, { signal, root: true })
+  else await keepOnWindows(remote, signal)
 }

@@ -10,12 +10,13 @@ const apiVersion = 'hyperkube.dev/v1'
 function linkTo(...said: readonly object[]): AgentLink {
   const stdout = new PassThrough()
   for (const one of said) stdout.write(`${JSON.stringify(one)}\n`)
-  return new AgentLink('cp1', {
+  const conversation = {
     stdin: new PassThrough(),
     stdout,
-    ended: new Promise(() => undefined),
+    ended: new Promise<never>(() => undefined),
     kill: () => undefined,
-  })
+  }
+  return new AgentLink('cp1', conversation, 'look there')
 }
 
 test('an agent of the next minor is understood, though it says more than we know', async () => {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type Event, eventFormat, eventTypes } from '../contract/event.ts'
 import { type AgentRequest, type AgentResponse, requestFormat, responseFormat } from '../contract/request.ts'
 import { readTold } from '../contract/versioned.ts'
+import { asciiJson } from '../kit/ascii.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { inTurns } from '../kit/turns.ts'
 import type { Conversation } from '../ssh/remote.ts'
@@ -16,13 +17,16 @@ const eventHead = z.looseObject({ kind: z.literal('Event'), what: z.looseObject(
 /** A conversation with the agent of a host: one question after the other. */
 export class AgentLink {
   readonly #host: string
+  /** What to type on the host when it is gone. */
+  readonly #hint: string
   readonly #conversation: Conversation
   readonly #lines: AsyncIterator<string>
   /** Answers come in the order of questions, so the next one is asked when the last is answered. */
   readonly #inTurn = inTurns()
 
-  constructor(host: string, conversation: Conversation) {
+  constructor(host: string, conversation: Conversation, hint: string) {
     this.#host = host
+    this.#hint = hint
     this.#conversation = conversation
     this.#lines = createInterface({ input: conversation.stdout, crlfDelay: Infinity })[Symbol.asyncIterator]()
   }
@@ -71,7 +75,7 @@ export class AgentLink {
       kind: 'AgentRequest',
       ask,
     })
-    this.#conversation.stdin.write(`${JSON.stringify(request)}\n`)
+    this.#conversation.stdin.write(`${asciiJson(JSON.stringify(request))}\n`)
   }
 
   async #next(): Promise<unknown> {
@@ -80,7 +84,7 @@ export class AgentLink {
     const { code, stderr } = await this.#conversation.ended
     throw new HyperkubeError('AGENT_GONE', `its agent hung up (${code}) ${stderr.trim()}`, {
       host: this.#host,
-      hint: 'on the host: systemctl status hyperkube-agent',
+      hint: this.#hint,
     })
   }
 

@@ -1,8 +1,8 @@
 import { duration } from '../kit/duration.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { ownProgram } from '../plan/linux/paths.ts'
 import type { Remote } from '../ssh/remote.ts'
 import { AgentLink, type Answer, type Ask } from './agent-link.ts'
+import { agentHint, ownCommand } from './own-program.ts'
 
 /** In milliseconds. An agent that hangs takes requests, and never answers. */
 const patience = 15_000
@@ -18,10 +18,9 @@ export async function askOnce<T extends Answer['type']>(
   const { host } = remote
   const late = AbortSignal.timeout(within)
   const either = AbortSignal.any([signal, late])
-  const link = new AgentLink(
-    host,
-    await remote.open([ownProgram, 'agent-call'], { signal: either, root: true }),
-  )
+  const argv = await ownCommand(remote, ['agent-call'], either)
+  const conversation = await remote.open(argv, { signal: either, root: true })
+  const link = new AgentLink(host, conversation, agentHint(remote))
   try {
     return await Promise.race([link.ask(ask, expected), aborted(either)])
   } catch (error) {
@@ -29,7 +28,7 @@ export async function askOnce<T extends Answer['type']>(
     if (!late.aborted) throw error
     throw new HyperkubeError('TIMED_OUT', `waited ${duration(within)} for its agent to answer`, {
       host,
-      hint: 'on the host: systemctl status hyperkube-agent',
+      hint: agentHint(remote),
     })
   } finally {
     link.close()

@@ -1,7 +1,9 @@
-import type { Arch } from '../catalog/target.ts'
+import type { Arch, Os } from '../catalog/target.ts'
 import type { EtcdRestore } from '../contract/etcd-restore.ts'
 import type { HostTrial } from '../contract/trial.ts'
+import { windowsPlaces } from '../contract/windows-places.ts'
 import { describe, hasCode, HyperkubeError } from '../kit/errors.ts'
+import type { RunnerScene } from '../plan/windows/runner.ts'
 import type { Host } from '../spec/host.ts'
 import type { Remote } from '../ssh/remote.ts'
 import { installAgent, keepAgent, type OwnRelease } from './agent-install.ts'
@@ -13,13 +15,15 @@ export interface CrewOptions {
   /** Logs in to a host. */
   readonly connect: (host: Host, signal: AbortSignal) => Promise<Remote>
   /** hyperkube for a kind of host. */
-  readonly release: (arch: Arch) => Promise<OwnRelease>
+  readonly release: (arch: Arch, os: Os) => Promise<OwnRelease>
   readonly tell: Tell
   /** Hears of each host when its agent has answered. */
   readonly met?: (host: string) => void
   readonly signal: AbortSignal
   /** How long a new agent may take to answer, where that is not the usual time. */
   readonly trial?: number
+  /** What the agents of Windows hosts are planned from, where there are such hosts. */
+  readonly setup?: RunnerScene | undefined
 }
 
 /** The hosts that answer, each with its agent, and why the others do not. */
@@ -106,10 +110,11 @@ async function bringAgent(host: Host, options: CrewOptions): Promise<Met> {
     const { version, onTrial } = await installAgent(remote, release, {
       signal,
       ...(options.trial === undefined ? {} : { trial: options.trial }),
+      setup: options.setup,
       onProgress: byMegabyte((done, total) => tell({ type: 'progress', done, total, unit: 'MB' }, about)),
     })
     const session = new Session(host.name, remote, async (again) => connect(host, again), signal)
-    const { restore, trial } = await greet(session, version)
+    const { restore, trial } = await greet(session, version, remote)
     if (onTrial) await keepAgent(remote, signal)
     return { session, version, restore, trial }
   } catch (error) {
@@ -119,9 +124,16 @@ async function bringAgent(host: Host, options: CrewOptions): Promise<Met> {
 }
 
 /** The very agent that was put there must answer: after a while it would be the former one again. */
-async function greet(session: Session, version: string): Promise<Pick<Met, 'restore' | 'trial'>> {
+async function greet(
+  session: Session,
+  version: string,
+  { windows }: Remote,
+): Promise<Pick<Met, 'restore' | 'trial'>> {
   const { host } = session
-  const hint = 'on the host: journalctl -u hyperkube-agent'
+  const hint =
+    windows === undefined
+      ? 'on the host: journalctl -u hyperkube-agent'
+      : `on the host: type ${windowsPlaces(windows.base).logs}\\hyperkube-agent.log`
   const answered = await session.ask({ type: 'hello' }, 'hello').catch((cause: unknown) => {
     if (!hasCode(cause, 'TIMED_OUT')) throw cause
     const message = `its agent ${version} does not answer; if it had another one before, it goes back to that`

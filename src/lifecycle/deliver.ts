@@ -1,4 +1,4 @@
-import { posix } from 'node:path'
+import { posix, win32 } from 'node:path'
 import { Readable } from 'node:stream'
 import { type ImageArchive, imageArchive } from '../bundle/image-archive.ts'
 import type { Member } from '../bundle/manifest.ts'
@@ -7,10 +7,13 @@ import { deliveredFile, deliveredImage, deliveries } from '../contract/delivered
 import { parseImage } from '../contract/image-reference.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
+import { windowsPlaces } from '../contract/windows-places.ts'
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
 import { settleAll } from '../kit/settle.ts'
 import type { Remote } from '../ssh/remote.ts'
+import { callHost } from '../ssh/windows/call-host.ts'
 import { byMegabyte } from './by-megabyte.ts'
+import { calleeOn } from './own-program.ts'
 import type { Session } from './session.ts'
 import type { Tell } from './stream.ts'
 
@@ -37,7 +40,7 @@ export function hostsToDeliver(
   plans: readonly NodePlan[],
   ops: ReadonlyMap<string, readonly Op[]>,
 ): readonly NodePlan[] {
-  return plans.filter(({ os, host }) => os === 'linux' && (ops.get(host) ?? []).some(fetches))
+  return plans.filter(({ host }) => (ops.get(host) ?? []).some(fetches))
 }
 
 /** Brings to every host what it would otherwise fetch, side by side. */
@@ -92,8 +95,8 @@ function imageParcel(path: string, archive: ImageArchive): Parcel {
   return { path, size: archive.size, bytes: () => archive.bytes() }
 }
 
-function lacks(what: string, { host, arch }: NodePlan): HyperkubeError {
-  return new HyperkubeError('BUNDLE_LACKS', `the bundle has no ${what} for linux/${arch}`, {
+function lacks(what: string, { host, os, arch }: NodePlan): HyperkubeError {
+  return new HyperkubeError('BUNDLE_LACKS', `the bundle has no ${what} for ${os}/${arch}`, {
     host,
     hint: 'make it anew from the same cluster.lock, where there is a way out: hyperkube bundle create',
   })
@@ -136,7 +139,7 @@ async function send(
     signal.throwIfAborted()
     await remote.upload(
       { stream: Readable.from(bytes(), { objectMode: false }), size },
-      `${deliveries}/${path}`,
+      placeOf(remote, path),
       {
         mode: 0o600,
         ...(sha256 === undefined ? {} : { sha256 }),
@@ -147,6 +150,12 @@ async function send(
     )
     before += size
   }
+}
+
+function placeOf({ windows }: Remote, path: string): string {
+  return windows === undefined
+    ? `${deliveries}/${path}`
+    : win32.join(windowsPlaces(windows.base).delivered, ...path.split('/'))
 }
 
 /** Makes the places for parcels, and says what is in them: a name and a size in each line. */
@@ -169,6 +178,15 @@ async function delivered(
 ): Promise<ReadonlyMap<string, number>> {
   if (parcels.length === 0) return new Map()
   const folders = [...new Set(parcels.map(({ path }) => posix.dirname(path)))]
+  if (remote.windows !== undefined) {
+    const { files } = await callHost(
+      await calleeOn(remote, signal),
+      { type: 'deliveries', folders },
+      'deliveries',
+      signal,
+    )
+    return new Map(files.map(({ path, size }) => [path, size]))
+  }
   const argv = [...lookAtDeliveries, 'sh', ...folders.map((folder) => `${deliveries}/${folder}`)] as const
   const { code, stdout, stderr } = await remote.exec(argv, { signal, root: true })
   if (code !== 0) {

@@ -39,7 +39,10 @@ export function leaversOf(
     const address = internalAddress(node)
     if (address !== undefined && addresses.has(address)) return []
     const { name } = node.metadata
-    return [{ host: name, address: address ?? name, etcd: false, api: isControlPlane(node), node: name }]
+    const os = node.metadata.labels?.['kubernetes.io/os'] === 'windows' ? { os: 'windows' as const } : {}
+    return [
+      { host: name, address: address ?? name, etcd: false, api: isControlPlane(node), node: name, ...os },
+    ]
   })
   return [...withEtcd, ...others].toSorted((a, b) => (a.host < b.host ? -1 : 1))
 }

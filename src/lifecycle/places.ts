@@ -12,12 +12,21 @@ export interface Place {
   readonly api: boolean
   /** What the API calls it, where it is a node. */
   readonly node: string | undefined
+  /** What it runs, where that is not Linux. */
+  readonly os?: 'windows'
 }
 
 export function placesOf(plans: readonly NodePlan[]): Place[] {
-  return plans.map(({ host, address, components, node }) => {
+  return plans.map(({ host, address, os, components, node }) => {
     const has = (name: string): boolean => components.some((component) => component.name === name)
-    return { host, address, etcd: has('etcd'), api: has('kube-apiserver'), node: node?.name }
+    return {
+      host,
+      address,
+      etcd: has('etcd'),
+      api: has('kube-apiserver'),
+      node: node?.name,
+      ...osOf(os),
+    }
   })
 }
 
@@ -30,7 +39,12 @@ export function placesIn(cluster: Cluster): Place[] {
     etcd: members.has(host.name),
     api: host.roles.includes('control-plane'),
     node: host.roles.some((role) => role !== 'etcd') ? (host.nodeName ?? host.name) : undefined,
+    ...osOf(host.os),
   }))
+}
+
+function osOf(os: NodePlan['os']): Pick<Place, 'os'> {
+  return os === 'windows' ? { os } : {}
 }
 
 /** As the hosts themselves say it, where they answer. */

@@ -1,4 +1,6 @@
 import type { Claim } from '../contract/request.ts'
+import { until } from '../kit/until.ts'
+import type { Remote } from '../ssh/remote.ts'
 import { untilAgentGone } from './agent-switch.ts'
 import { inRun } from './in-run.ts'
 import type { Session } from './session.ts'
@@ -15,5 +17,18 @@ export async function resetHost(session: Session, claim: Claim, tell: Tell): Pro
   await inRun(session, tell, { type: 'reset', claim })
   // Whoever looks at the host right afterwards shall not find it on its way out. It goes, whether or not we see it go.
   const signal = AbortSignal.timeout(patience)
-  await session.remote?.exec(untilAgentGone, { signal, root: true }).catch(() => undefined)
+  const { remote } = session
+  if (remote?.windows === undefined)
+    await remote?.exec(untilAgentGone, { signal, root: true }).catch(() => undefined)
+  else await untilCleared(remote, signal)
+}
+
+/** Windows removes no program that runs: those that ran until the end go once they have ended. */
+async function untilCleared({ windows }: Remote, signal: AbortSignal): Promise<void> {
+  const clear = async (): Promise<true | undefined> => {
+    if ((await windows?.current(signal)) !== undefined) return undefined
+    await windows?.clear(signal)
+    return true
+  }
+  await until('its agent to go', clear, { within: patience, every: 500, signal }).catch(() => undefined)
 }

@@ -1,9 +1,9 @@
 import type { Event } from '../contract/event.ts'
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
 import { until } from '../kit/until.ts'
-import { ownProgram } from '../plan/linux/paths.ts'
 import type { Remote } from '../ssh/remote.ts'
 import { AgentLink, type Answer, type Ask } from './agent-link.ts'
+import { agentHint, ownCommand } from './own-program.ts'
 
 /** How to reach a host anew, when the way to it was lost. */
 export type Connect = (signal: AbortSignal) => Promise<Remote>
@@ -114,7 +114,9 @@ export class Session {
     const options = { signal: this.#signal, root: true }
     this.#remote ??= await this.#connect(this.#signal)
     try {
-      const link = new AgentLink(this.host, await this.#remote.open([ownProgram, 'agent-call'], options))
+      const argv = await ownCommand(this.#remote, ['agent-call'], this.#signal)
+      const conversation = await this.#remote.open(argv, options)
+      const link = new AgentLink(this.host, conversation, agentHint(this.#remote))
       await link.ask({ type: 'hello' }, 'hello')
       return link
     } catch (error) {

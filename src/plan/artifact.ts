@@ -4,11 +4,17 @@ import type { PlannedArtifact } from '../contract/component-plan.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Scene } from './scene.ts'
 
+/** What it takes to know a file of a kind of host. */
+export interface DownloadScene extends Pick<Scene, 'locked'> {
+  readonly cluster: { readonly spec: Pick<Scene['cluster']['spec'], 'artifacts' | 'windows'> }
+  readonly system: Pick<Scene['system'], 'os' | 'arch'>
+}
+
 type Download = Extract<PlannedArtifact, { from: 'url' }>
 
 /** What the lock pins for this kind of host, and where it goes. */
 export function download(
-  { locked: all, cluster, system }: Scene,
+  { locked: all, cluster, system }: DownloadScene,
   name: string,
   directoryOf: (name: string, version: string) => string,
   unpack: Download['unpack'],

@@ -5,6 +5,7 @@ import { type ConnectOptions, settingsOf } from './options.ts'
 import type { Reach } from './reach.ts'
 import { remoteOver } from './remote-over.ts'
 import type { Remote } from './remote.ts'
+import { windowsRemote } from './windows/windows-remote.ts'
 
 export interface OwnConnectOptions extends ConnectOptions {
   /** Connections to be shared with other hosts, which the caller closes. */
@@ -21,7 +22,8 @@ export async function connect(reach: Reach, options: OwnConnectOptions): Promise
   try {
     const socket = await bastions.through(reach.bastions, reach, settings)
     const link = await logIn(reach, socket, settings)
-    return remoteOver(linkTransport(link, reach, release))
+    const transport = linkTransport(link, reach, release)
+    return options.windows === undefined ? remoteOver(transport) : windowsRemote(transport, options.windows)
   } catch (error) {
     release()
     throw error

@@ -1,7 +1,6 @@
 import { constants } from 'node:os'
 import type { Duplex } from 'node:stream'
-import type { ClientChannel } from 'ssh2'
-import type { Argv } from '../kit/command.ts'
+import type { Client, ClientCallback, ClientChannel } from 'ssh2'
 import { describe, HyperkubeError } from '../kit/errors.ts'
 import { printable } from '../kit/printable.ts'
 import { quote } from '../kit/shell.ts'
@@ -11,15 +10,20 @@ import { dialFailed, openFailure, type Target } from './dial-errors.ts'
 import type { Link } from './login.ts'
 import { connectionLost } from './login-errors.ts'
 import type { Hop } from './reach.ts'
-import type { Channel, Transport } from './transport.ts'
+import type { Channel, SshTransport } from './transport.ts'
 import { asError, unlessAborted } from './wait.ts'
 
 /** Programs and connections of a host, over a connection of our own. */
-export function linkTransport(link: Link, { name, user }: Hop, release: () => void): Transport {
+export function linkTransport(link: Link, { name, user }: Hop, release: () => void): SshTransport {
+  const startLine: SshTransport['startLine'] = async (line, signal) =>
+    start(link, name, (client, begun) => client.exec(line, begun), signal)
   return {
     host: name,
     user,
-    start: async (argv, signal) => start(link, name, argv, signal),
+    start: async (argv, signal) => startLine(argv.map(quote).join(' '), signal),
+    startLine,
+    subsystem: async (subsystem, signal) =>
+      start(link, name, (client, begun) => client.subsys(subsystem, begun), signal),
     dial: async (target, signal) => dial(link, name, target, signal),
     close: async () => {
       await close(link)
@@ -31,12 +35,12 @@ export function linkTransport(link: Link, { name, user }: Hop, release: () => vo
 async function start(
   { client, lost }: Link,
   host: string,
-  argv: Argv,
+  begin: (client: Client, begun: ClientCallback) => unknown,
   signal: AbortSignal,
 ): Promise<Channel> {
   return unlessAborted<Channel>([lost, signal], ({ succeed, fail }) => {
     try {
-      client.exec(argv.map(quote).join(' '), (error, channel) => {
+      begin(client, (error, channel) => {
         if (error !== undefined) fail(sessionRefused(host, error))
         // At once: a program that is done in no time has its end in the same packet.
         else if (!succeed(channelOf(channel, lost, host))) channel.close()

@@ -24,9 +24,11 @@ export interface ConnectOptions {
   /** Milliseconds that each machine on the way has to answer, and then again to let us in. */
   readonly timeout?: number
   readonly keepalive?: Keepalive
+  /** A host of Windows, and the directory below which all of ours is there. */
+  readonly windows?: { readonly base: string } | undefined
 }
 
-export interface Settings extends Required<Omit<ConnectOptions, 'agent'>> {
+export interface Settings extends Required<Omit<ConnectOptions, 'agent' | 'windows'>> {
   /** Whom all this is for: what errors are told of. */
   readonly host: string
   readonly agent: string | undefined

@@ -1,5 +1,5 @@
 import type { Argv } from '../kit/command.ts'
-import { collectTail } from './collect.ts'
+import { converse } from './converse.ts'
 import { runToEnd, withTimeout } from './exec.ts'
 import type { Conversation, ExecOptions, ExecResult, OpenOptions, Remote } from './remote.ts'
 import { type AsRoot, rightsOf, rightsProbe } from './root.ts'
@@ -39,24 +39,6 @@ export function remoteOver(transport: Transport): Remote {
       return transport.dial({ address, port }, signal)
     },
     close: async () => transport.close(),
-  }
-}
-
-function converse(channel: Channel, signal: AbortSignal): Conversation {
-  const abort = (): void => channel.kill(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  if (signal.aborted) abort()
-  const tail = collectTail(channel.stderr)
-  const ended = channel.ended
-    .then(async (code) => ({ code, stderr: (await tail).toString('utf8') }))
-    .finally(() => signal.removeEventListener('abort', abort))
-  // Nobody may be waiting for it yet.
-  ended.catch(() => undefined)
-  return {
-    stdin: channel.stdin,
-    stdout: channel.stdout,
-    ended,
-    kill: () => channel.kill(new Error('ended by its caller')),
   }
 }
 

@@ -16,6 +16,26 @@ export interface Remote {
    */
   dial(address: string, port: number, options: Pick<OpenOptions, 'signal'>): Promise<Duplex>
   close(): Promise<void>
+  /** What there is only on a host of Windows. */
+  readonly windows?: WindowsSide
+}
+
+/** A Windows host has no shell that anything could be said in: our own program does there what a script does elsewhere. */
+export interface WindowsSide {
+  /** The directory below which all of ours is. */
+  readonly base: string
+  /** Which hyperkube the host has, by its version; undefined when it has none. */
+  current(signal: AbortSignal): Promise<string | undefined>
+  /** Brings our program to a host that may have none: into the login's own directory, where nobody else comes. */
+  bring(source: UploadSource, name: string, options: UploadOptions): Promise<Brought>
+  /** Takes our programs away after a reset: those that ran until its end could not go with the rest. Fails while they run. */
+  clear(signal: AbortSignal): Promise<void>
+}
+
+export interface Brought {
+  /** How it is called by a login. */
+  readonly program: string
+  readonly remove: (signal: AbortSignal) => Promise<void>
 }
 
 export interface OpenOptions {

@@ -33,6 +33,20 @@ export function plainWords(): NodeJS.ProcessEnv {
   return { ...process.env, LC_ALL: 'C' }
 }
 
+/** What runs at the other end as long as the connection stands, and how one sees that it does. */
+export interface Vigil {
+  readonly words: (name: string) => readonly string[]
+  /** To be said first, where it speaks only when it is spoken to. */
+  readonly greeting?: Buffer
+  readonly ready: (said: Buffer) => boolean
+}
+
+/** A shell may greet with more than it is asked for. */
+export const shellVigil: Vigil = {
+  words: (name) => [name, 'echo hyperkube ready; exec cat >/dev/null'],
+  ready: (said) => said.includes('hyperkube ready\n'),
+}
+
 /**
  * Stands as long as its input does: when we end, however that is, the program on the other side ends, and with it the
  * connection.
@@ -41,10 +55,10 @@ export async function openMaster(
   reach: Reach,
   { config, name }: Destination,
   settings: Settings,
+  vigil: Vigil = shellVigil,
 ): Promise<Master> {
-  const waiting = 'echo hyperkube ready; exec cat >/dev/null'
   const channel = processChannel(
-    ['ssh', '-F', config, '-o', 'ControlMaster=yes', name, waiting],
+    ['ssh', '-F', config, '-o', 'ControlMaster=yes', ...vigil.words(name)],
     plainWords(),
   )
   const stderr = collectTail(channel.stderr)
@@ -56,11 +70,12 @@ export async function openMaster(
   const limit = expiring(settings.signal, patience(reach, settings), () => tooSlow(reach, settings))
   try {
     await unlessAborted<void>([limit.signal], ({ succeed, fail }) => {
-      let said = ''
+      let said: Buffer = Buffer.alloc(0)
       channel.stdout.on('data', (chunk: Buffer) => {
-        said = `${said}${chunk.toString()}`.slice(-4096)
-        if (said.includes('hyperkube ready\n')) succeed()
+        said = Buffer.concat([said, chunk]).subarray(-4096)
+        if (vigil.ready(said)) succeed()
       })
+      if (vigil.greeting !== undefined) channel.stdin.write(vigil.greeting)
       channel.ended
         .then(async () => connectionFailed((await stderr).toString(), reach, settings))
         .then(fail, fail)

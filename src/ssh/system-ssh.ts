@@ -8,8 +8,10 @@ import type { Hop, Reach } from './reach.ts'
 import { remoteOver } from './remote-over.ts'
 import type { Remote } from './remote.ts'
 import { keyAlias, nameIn, systemConfig } from './system-config.ts'
-import { openMaster } from './system-master.ts'
+import { openMaster, shellVigil } from './system-master.ts'
 import { systemTransport } from './system-transport.ts'
+import { sftpVigil } from './windows/sftp-vigil.ts'
+import { windowsRemote } from './windows/windows-remote.ts'
 
 export interface SystemSshOptions extends ConnectOptions {
   /** The operator's own settings of ssh, where they have any: ~/.ssh/config. */
@@ -35,8 +37,11 @@ export async function systemSsh(reach: Reach, options: SystemSshOptions): Promis
     // One after the other: behind a machine there is a way only once that one is known.
     for (const [index, hop] of hops.entries()) await introduce(way, index, hop)
     const destination = { config: files.config, name: nameIn(hops, hops.length - 1) }
-    const master = await openMaster(reach, destination, settings)
-    return remoteOver(systemTransport(reach, destination, master, clear))
+    const { windows } = options
+    const vigil = windows === undefined ? shellVigil : sftpVigil
+    const master = await openMaster(reach, destination, settings, vigil)
+    const transport = systemTransport(reach, destination, master, clear)
+    return windows === undefined ? remoteOver(transport) : windowsRemote(transport, windows)
   } catch (error) {
     try {
       if (hasCode(error, 'SSH_HOST_KEY_CHANGED')) await explainChange(way)

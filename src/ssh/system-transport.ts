@@ -4,7 +4,7 @@ import { processChannel } from './process-channel.ts'
 import type { Reach } from './reach.ts'
 import { systemDial } from './system-dial.ts'
 import { type Destination, type Master, plainWords } from './system-master.ts'
-import type { Channel, Transport } from './transport.ts'
+import type { Channel, SshTransport } from './transport.ts'
 
 /** Programs on a host, each by an ssh program that shares the connection of the others. */
 export function systemTransport(
@@ -12,18 +12,20 @@ export function systemTransport(
   destination: Destination,
   master: Master,
   clear: () => Promise<void>,
-): Transport {
+): SshTransport {
   const { config, name } = destination
+  const start = (words: readonly string[], signal: AbortSignal): Channel => {
+    signal.throwIfAborted()
+    master.lost.throwIfAborted()
+    const channel = processChannel(['ssh', '-F', config, '-o', 'LogLevel=ERROR', ...words], plainWords())
+    return withLoss(channel, master, host)
+  }
   return {
     host,
     user,
-    start: async (argv, signal) => {
-      signal.throwIfAborted()
-      master.lost.throwIfAborted()
-      const line = argv.map(quote).join(' ')
-      const channel = processChannel(['ssh', '-F', config, '-o', 'LogLevel=ERROR', name, line], plainWords())
-      return withLoss(channel, master, host)
-    },
+    start: async (argv, signal) => start([name, argv.map(quote).join(' ')], signal),
+    startLine: async (line, signal) => start([name, line], signal),
+    subsystem: async (subsystem, signal) => start(['-s', name, subsystem], signal),
     dial: async (target, signal) => systemDial(host, destination, master, target, signal),
     close: async () => {
       await master.close()

@@ -12,6 +12,12 @@ export interface Transport {
   close(): Promise<void>
 }
 
+/** A way by ssh: the host hands a line to a shell of its own, or starts what it knows by a name. */
+export interface SshTransport extends Transport {
+  startLine(line: string, signal: AbortSignal): Promise<Channel>
+  subsystem(name: string, signal: AbortSignal): Promise<Channel>
+}
+
 /** One program at work on a host. */
 export interface Channel {
   readonly stdin: Writable

@@ -114,7 +114,10 @@ async function digestIn(stdout: Readable): Promise<string> {
   })
 }
 
-async function opened(source: UploadSource, host: string): Promise<{ stream: Readable; size: number }> {
+export async function opened(
+  source: UploadSource,
+  host: string,
+): Promise<{ stream: Readable; size: number }> {
   if ('stream' in source) return source
   if ('bytes' in source) {
     return {

@@ -1,5 +1,6 @@
 import { bridge } from '../../agent/serve/bridge.ts'
 import { agentSocket } from '../../agent/serve/server.ts'
+import { asciiJson } from '../../kit/ascii.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 
 export const agentCall: CommandDefinition = {
@@ -11,7 +12,9 @@ export const agentCall: CommandDefinition = {
   ],
   configure: () => undefined,
   async run({ stdout, signal }) {
-    const answer = (line: string): void => void stdout.write(line)
+    // On Windows a shell stands in between, which may write other letters in its own way.
+    const said = (line: string): string => (process.platform === 'win32' ? asciiJson(line) : line)
+    const answer = (line: string): void => void stdout.write(said(line))
     await bridge({ path: agentSocket(), requests: process.stdin, answer, signal })
     return exitCodes.ok
   },

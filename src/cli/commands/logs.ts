@@ -13,7 +13,6 @@ import { bounded, linesFlag, logFlags, whenFlag } from '../logs/flags.ts'
 import { showLogs } from '../logs/show-logs.ts'
 import { openRemotes } from '../open-remotes.ts'
 import { findingsText } from '../print.ts'
-import { listed } from '../words.ts'
 
 /** Of every host, whatever it is. */
 const all = serviceNames({ host: '', address: '', etcd: true, api: true, node: '' })
@@ -63,21 +62,18 @@ export const logs: CommandDefinition = {
       const names = place === undefined ? [] : serviceNames(place).filter((name) => wanted.includes(name))
       return names.length === 0 ? [] : [{ host, names }]
     })
-    const windows = asked.flatMap(({ host }) => (host.os === 'windows' ? [host.name] : []))
-    if (windows.length > 0) context.stderr.write(`not shown: ${listed(windows)}, which run Windows\n`)
-    const shown = asked.filter(({ host }) => host.os !== 'windows')
     await using remotes = await openRemotes(
       context,
       options.file,
       cluster,
       identity,
-      shown.map(({ host }) => host),
+      asked.map(({ host }) => host),
     )
     return await showLogs({
       context,
       output: options.output,
       flags: bounded(logFlags.parse(options)),
-      components: new Map(shown.map(({ host, names }) => [host.name, names])),
+      components: new Map(asked.map(({ host, names }) => [host.name, names])),
       remoteOf: remotes.of,
       mask: secretMask(knownSecrets(identity)),
     })

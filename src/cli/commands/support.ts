@@ -73,9 +73,9 @@ export const support: CommandDefinition = {
     const made = await makeBundle(path, {
       context,
       cluster: name,
-      hosts: hosts.map(({ name: host, os }) => {
+      hosts: hosts.map(({ name: host }) => {
         const place = places.find((one) => one.host === host)
-        return { host, os, services: place === undefined ? [] : serviceNames(place) }
+        return { host, services: place === undefined ? [] : serviceNames(place) }
       }),
       remoteOf: remotes.of,
       own: [{ path: 'cluster.yml', text: await context.readFile(options.file) }],

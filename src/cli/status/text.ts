@@ -54,7 +54,9 @@ function wellCell(part: Well | undefined, yes: string, no: string): Cell {
 
 function troublesOf(status: HostStatus): string[] {
   if (isWell(status)) return []
-  const { host, away, services, etcd, api, node, silent, unwell = [] } = status
+  const { host, os, away, services, etcd, api, node, silent, unwell = [] } = status
+  const seeLog = (name: string): string =>
+    os === 'windows' ? `hyperkube logs ${name} --limit ${host}` : `on the host: journalctl -u ${name} -n 50`
   const stopped = new Set(services.flatMap(({ name, state }) => (state === 'active' ? [] : [name])))
   const parts: readonly (readonly [string, Well | undefined])[] = [
     ['etcd', etcd],
@@ -65,7 +67,7 @@ function troublesOf(status: HostStatus): string[] {
     ...(away === undefined ? [] : [`${host}: ${away}`]),
     ...services
       .filter(({ state }) => state !== 'active')
-      .map(({ name, state }) => `${host}: ${name} is ${state}; on the host: journalctl -u ${name} -n 50`),
+      .map(({ name, state }) => `${host}: ${name} is ${state}; ${seeLog(name)}`),
     ...(silent === undefined ? [] : [`${host}: its agent does not answer: ${silent}`]),
     ...unwell
       .filter(({ component }) => !stopped.has(component))

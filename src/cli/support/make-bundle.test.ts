@@ -1,9 +1,12 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sizeIn, tarSpace } from '../../bundle/tar.ts'
+import { type HostAnswer, hostCallFormat } from '../../contract/host-call.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import type { Argv } from '../../kit/command.ts'
 import { secretMask } from '../../kit/mask-secrets.ts'
@@ -75,6 +78,35 @@ function remoteOf(host: string): Remote {
   }
 }
 
+/** A Windows host whose own program answers, and whose agent does not. */
+function windowsRemoteOf(host: string): Remote {
+  return {
+    ...remoteOf(host),
+    async open(argv) {
+      if (argv.includes('agent-call')) throw new Error(`no agent for ${canary} known`)
+      const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+      createInterface({ input: stdin }).once('line', (line) => {
+        const { ask } = readVersioned(hostCallFormat, JSON.parse(line))
+        const told: readonly HostAnswer['answer'][] =
+          ask.type === 'inspect'
+            ? [{ type: 'file', file: 'adapters.json', text: JSON.stringify({ note: `for ${canary} known` }) }]
+            : [{ type: 'line', component: 'kubelet', time: 1, priority: 6, message: `for ${canary} known` }]
+        for (const answer of [...told, { type: 'done' }])
+          stdout.write(
+            `${JSON.stringify({ apiVersion: 'hyperkube.dev/v1', kind: 'HostAnswer', answer })}\r\n`,
+          )
+      })
+      return { stdin, stdout, ended: new Promise(() => undefined), kill: () => undefined }
+    },
+    windows: {
+      base: String.raw`C:\hyperkube`,
+      current: async () => '0.1.0',
+      bring: async () => Promise.reject(new Error('nothing is brought')),
+      clear: async () => undefined,
+    },
+  }
+}
+
 async function* whole(): AsyncGenerator<Piece> {
   yield { path: 'nodes.json', text: '[]' }
   yield { what: 'pods.json', reason: 'no API server is ready' }
@@ -86,13 +118,13 @@ async function made(path: string) {
     context,
     cluster: 'shop',
     hosts: [
-      { host: 'cp1', os: 'linux', services: ['kubelet'] },
-      { host: 'w1', os: 'linux', services: ['kubelet'] },
-      { host: 'win1', os: 'windows', services: ['kubelet'] },
+      { host: 'cp1', services: ['kubelet'] },
+      { host: 'w1', services: ['kubelet'] },
+      { host: 'win1', services: ['kubelet'] },
     ],
     async remoteOf(host) {
       if (host === 'w1') throw new Error('nobody answers at 10.0.0.2')
-      return remoteOf(host)
+      return host === 'win1' ? windowsRemoteOf(host) : remoteOf(host)
     },
     own: [{ path: 'cluster.yml', text: `proxy: http://me:${canary}@proxy` }],
     whole: whole(),
@@ -143,7 +175,7 @@ test('a bundle has all that could be had, says what could not, and has no secret
   expect(manifest.hosts).toEqual([
     { host: 'cp1' },
     { host: 'w1', reason: 'nobody answers at 10.0.0.2' },
-    { host: 'win1', reason: 'this release gathers nothing on Windows' },
+    { host: 'win1' },
   ])
   expect(manifest.leftOut.map(({ what }) => what).toSorted()).toEqual([
     'cp1/agent.json',
@@ -152,14 +184,20 @@ test('a bundle has all that could be had, says what could not, and has no secret
     'cp1/packet-filter.txt',
     'pods.json',
     'w1',
-    'win1',
+    'win1/agent.json',
+    'win1/certificates.json',
+    'win1/facts.json',
+    'win1/health.json',
+    'win1/plan.json',
   ])
+  expect(files.get('support/win1/adapters.json')).toContain('[removed]')
+  expect(files.get('support/win1/kubelet.log')).toContain('[removed]')
   expect(stderr).toContain('w1: nobody answers at 10.0.0.2\n')
   expect(bundleText('a.tar.gz', { ...bundle, size: 1_240_000 })).toBe(
     [
-      `a.tar.gz: ${manifest.files.length} files from cp1, 1.2 MB`,
-      '  without w1 and win1, of which nothing was heard',
-      '  5 things could not be had: manifest.json says which, and why',
+      `a.tar.gz: ${manifest.files.length} files from cp1 and win1, 1.2 MB`,
+      '  without w1, of which nothing was heard',
+      '  10 things could not be had: manifest.json says which, and why',
       '  secrets were removed; look into it before you give it away',
       '',
     ].join('\n'),

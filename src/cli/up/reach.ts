@@ -1,7 +1,7 @@
 import { forgetHostKey } from '../../identity/host-key.ts'
-import type { Arch } from '../../catalog/target.ts'
 import { type Crew, gather } from '../../lifecycle/crew.ts'
 import { HostKeys } from '../../lifecycle/host-keys.ts'
+import { sharedOf } from '../../plan/shared.ts'
 import { toldAside } from '../../lifecycle/stream.ts'
 import type { Wish } from '../../lifecycle/survey.ts'
 import type { Leaver } from '../../lifecycle/leavers.ts'
@@ -67,6 +67,7 @@ export async function reach(
       gather(hosts, {
         connect,
         release,
+        setup: { ...sharedOf(loaded.lock), cluster, system: { os: 'windows', arch: 'amd64' } },
         tell,
         met: (host) => tell({ type: 'step-ended', step, result: { outcome: 'done' } }, { host }),
         signal,
@@ -105,16 +106,17 @@ export async function reach(
 }
 
 /** The file may say how to reach it, else it is where the others find it. */
-function hostOf({ host: name, address }: Leaver, former: readonly Host[]): Host {
-  return former.find((one) => one.name === name) ?? hostSchema.parse({ name, address, roles: ['worker'] })
+function hostOf({ host: name, address, os }: Leaver, former: readonly Host[]): Host {
+  return former.find((one) => one.name === name) ?? hostSchema.parse({ name, address, os, roles: ['worker'] })
 }
 
 /** For each kind of host once: its digest is taken of a large file. */
 function once(release: Context['release']): Context['release'] {
-  const known = new Map<Arch, ReturnType<Context['release']>>()
-  return async (arch) => {
-    const found = known.get(arch) ?? release(arch)
-    known.set(arch, found)
+  const known = new Map<string, ReturnType<Context['release']>>()
+  return async (arch, os) => {
+    const kind = `${os}/${arch}`
+    const found = known.get(kind) ?? release(arch, os)
+    known.set(kind, found)
     return found
   }
 }

@@ -2,11 +2,14 @@ interface About {
   readonly code: string
   readonly host?: string | undefined
   readonly component?: string | undefined
+  /** What the host runs, where that is not Linux. */
+  readonly os?: 'windows' | undefined
 }
 
 /** The one thing to type, or to do where no command does it. */
-export function commandFor({ code, host = 'HOST', component = 'COMPONENT' }: About): string {
-  return (commands[code] ?? seeLogs)(host, component)
+export function commandFor({ code, host = 'HOST', component = 'COMPONENT', os }: About): string {
+  const there = os === 'windows' ? onWindows[code] : undefined
+  return (there ?? commands[code] ?? seeLogs)(host, component)
 }
 
 type Command = (host: string, component: string) => string
@@ -16,6 +19,15 @@ const putBack: Command = (host) => `hyperkube up --limit ${host}`
 const renew: Command = (host) => `hyperkube certs renew ${host}`
 /** A member that has lost its memory comes back as a new one, and learns from the others. */
 const rejoin: Command = (host) => `hyperkube etcd rejoin ${host}`
+
+/** Where Windows has other words for it. */
+const onWindows: Readonly<Record<string, Command>> = {
+  AGENT_SILENT: (host) => `on ${host}: Restart-Service hyperkube-agent`,
+  DISK_FULL: (host) => `on ${host}: Get-Volume, and make room`,
+  DISK_SLOW: (host) =>
+    `on ${host}: Get-Counter '\\PhysicalDisk(*)\\% Disk Time', and find who else writes there`,
+  CLOCK_OFF: (host) => `on ${host}: w32tm /query /status`,
+}
 
 const commands: Readonly<Record<string, Command>> = {
   ETCD_QUORUM_LOST: () => 'hyperkube etcd status; if members are lost for good: hyperkube etcd recover',

@@ -5,6 +5,7 @@ import type { SecretMask } from '../../kit/mask-secrets.ts'
 import { printable } from '../../kit/printable.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { journalFields, type LogLine, logLine, shortened } from './log-line.ts'
+import { windowsLog } from './windows-log.ts'
 
 /** A time that is told as a time, or as so many milliseconds ago by the clock of the host. */
 export type When = { readonly at: Date } | { readonly ago: number }
@@ -58,19 +59,27 @@ export async function* hostLog(
   wish: LogWish,
   { mask, signal }: ReadOptions,
 ): AsyncGenerator<LogLine> {
-  const argv = journalArguments(wish)
-  const conversation = await remote.open(argv, { signal, root: true })
   /** Lines of one program belong together, whoever speaks in between. */
   const masks = new Map<string, (line: string) => string>()
+  for await (const line of linesOf(remote, wish, signal)) {
+    const own = masks.get(line.component) ?? mask.lines()
+    masks.set(line.component, own)
+    yield { ...line, message: shortened(line.message.split('\n').map(own).join('\n')) }
+  }
+}
+
+function linesOf(remote: Remote, wish: LogWish, signal: AbortSignal): AsyncIterable<LogLine> {
+  return remote.windows === undefined ? journal(remote, wish, signal) : windowsLog(remote, wish, signal)
+}
+
+async function* journal(remote: Remote, wish: LogWish, signal: AbortSignal): AsyncGenerator<LogLine> {
+  const conversation = await remote.open(journalArguments(wish), { signal, root: true })
   try {
     conversation.stdin.end()
     const texts = createInterface({ input: conversation.stdout, crlfDelay: Infinity })
     for await (const text of isBackwards(wish) ? turned(texts) : texts) {
       const line = logLine(remote.host, text)
-      if (line === undefined) continue
-      const own = masks.get(line.component) ?? mask.lines()
-      masks.set(line.component, own)
-      yield { ...line, message: shortened(line.message.split('\n').map(own).join('\n')) }
+      if (line !== undefined) yield line
     }
     const { code, stderr } = await conversation.ended
     if (code !== 0 && stderr.trim() !== '') {

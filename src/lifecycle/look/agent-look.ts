@@ -2,9 +2,9 @@ import type { HostHealth } from '../../contract/health.ts'
 import type { InstalledCertificate } from '../../contract/request.ts'
 import type { HostTrial } from '../../contract/trial.ts'
 import { describe } from '../../kit/errors.ts'
-import { ownProgram } from '../../plan/linux/paths.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { AgentLink } from '../agent-link.ts'
+import { agentHint, ownCommand } from '../own-program.ts'
 import { bounded } from './bounded.ts'
 
 /** What the agent of a host says. */
@@ -39,8 +39,9 @@ export async function lookAtAgent(
 ): Promise<AgentLook> {
   try {
     return await bounded(greeting + telling, signal, async (all) => {
-      const conversation = await remote.open([ownProgram, 'agent-call'], { signal: all, root: true })
-      const link = new AgentLink(remote.host, conversation)
+      const argv = await ownCommand(remote, ['agent-call'], all)
+      const conversation = await remote.open(argv, { signal: all, root: true })
+      const link = new AgentLink(remote.host, conversation, agentHint(remote))
       try {
         const { version, trial } = await bounded(greeting, all, async () =>
           link.ask({ type: 'hello' }, 'hello'),

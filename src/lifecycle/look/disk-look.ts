@@ -1,4 +1,6 @@
 import type { Remote } from '../../ssh/remote.ts'
+import { callHost } from '../../ssh/windows/call-host.ts'
+import { calleeOn } from '../own-program.ts'
 
 /** A file system on which hardly anything fits any more. */
 export interface FullDisk {
@@ -32,6 +34,10 @@ export async function lookAtGround(
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<Ground> {
+  if (remote.windows !== undefined) {
+    const ask = { type: 'ground', names } as const
+    return callHost(await calleeOn(remote, signal), ask, 'ground', signal)
+  }
   const units = names.map((name) => `${name}.service`)
   const { stdout } = await remote.exec(['sh', '-c', look, 'look', ...units], { signal, root: true })
   return groundOf(stdout)

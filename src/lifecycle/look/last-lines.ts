@@ -1,4 +1,5 @@
 import type { Remote } from '../../ssh/remote.ts'
+import { windowsLog } from '../logs/windows-log.ts'
 
 /** The last that services have said, by their names. */
 export type LastLines = ReadonlyMap<string, readonly string[]>
@@ -20,9 +21,26 @@ export async function lastLines(
   signal: AbortSignal,
 ): Promise<LastLines> {
   if (names.length === 0) return new Map()
+  if (remote.windows !== undefined) return windowsLines(remote, names.slice(0, most), signal)
   const units = names.slice(0, most).map((name) => `${name}.service`)
   const { stdout } = await remote.exec(['sh', '-c', look, 'look', ...units], { signal, root: true })
   return linesOf(stdout)
+}
+
+async function windowsLines(
+  remote: Remote,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<LastLines> {
+  const found = new Map<string, readonly string[]>()
+  for (const name of names) {
+    const lines = await Array.fromAsync(windowsLog(remote, { components: [name], lines: shown }, signal))
+    found.set(
+      name,
+      lines.map(({ message }) => message),
+    )
+  }
+  return found
 }
 
 export function linesOf(text: string): LastLines {

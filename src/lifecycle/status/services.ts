@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { Remote } from '../../ssh/remote.ts'
+import { type AnswerTo, callHost } from '../../ssh/windows/call-host.ts'
+import { calleeOn } from '../own-program.ts'
 import type { Place } from '../places.ts'
 
 /** A service as the supervisor of its host sees it. */
@@ -39,6 +41,7 @@ export async function hostServices(
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<HostServices> {
+  if (remote.windows !== undefined) return windowsServices(remote, names, signal)
   const units = names.map((name) => `${name}.service`)
   const { stdout } = await remote.exec(['sh', '-c', look, 'look', ...units], { signal })
   const [first = '', ...rest] = stdout.split('\n')
@@ -50,6 +53,23 @@ export async function hostServices(
       .filter((block) => block.trim() !== '')
       .map(serviceOf),
   }
+}
+
+/** How often a service was restarted the manager of Windows does not say. */
+async function windowsServices(
+  remote: Remote,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<HostServices> {
+  const ask = { type: 'services', names } as const
+  const { version, services } = await callHost(await calleeOn(remote, signal), ask, 'services', signal)
+  return { version, services: services.map(windowsService) }
+}
+
+type WindowsService = AnswerTo<'services'>['services'][number]
+
+function windowsService({ name, state, enabled }: WindowsService): ServiceStatus {
+  return { name, state, restarts: 0, ...(enabled === undefined ? {} : { enabled }) }
 }
 
 const unit = z.object({

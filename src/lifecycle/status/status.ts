@@ -12,6 +12,8 @@ import type { HostServices } from './services.ts'
 /** How one host is. What it has no part in is undefined. */
 export interface HostStatus {
   readonly host: string
+  /** What it runs, where that is not Linux. */
+  readonly os?: 'windows'
   /** Why it was not reached; undefined when it was. */
   readonly away: Unwell
   readonly version: string | undefined
@@ -39,6 +41,7 @@ function statusOf({ place, away, version, services, agent }: HostLook, look: Loo
   const api = look.api.get(place.host)
   return {
     host: place.host,
+    ...(place.os === undefined ? {} : { os: place.os }),
     away: away?.reason,
     version,
     services,

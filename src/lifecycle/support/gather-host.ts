@@ -4,8 +4,10 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import type { SecretMask } from '../../kit/mask-secrets.ts'
 import { printable } from '../../kit/printable.ts'
 import type { ExecResult, Remote } from '../../ssh/remote.ts'
+import { hearHost } from '../../ssh/windows/call-host.ts'
 import { askOnce } from '../ask-once.ts'
 import { hostLog, type When } from '../logs/host-log.ts'
+import { calleeOn } from '../own-program.ts'
 import { type Clean, cleaner } from './clean.ts'
 import { type HostQuestion, hostQuestions } from './host-questions.ts'
 import { attempt, type Piece } from './piece.ts'
@@ -22,6 +24,8 @@ export interface HostGathering {
 
 /** Milliseconds for one question. */
 const patience = 30_000
+/** For all that is looked at through PowerShell, which takes its time. */
+const inspection = 180_000
 
 /** All that a host has to say, file by file. Of one whose agent is silent all but what only that knows. */
 export async function* gatherHost(remote: Remote, gathering: HostGathering): AsyncGenerator<Piece> {
@@ -37,13 +41,45 @@ export async function* gatherHost(remote: Remote, gathering: HostGathering): Asy
   yield at('certificates.json', async () =>
     clean.json((await askOnce(remote, { type: 'certificates' }, 'certificates', signal)).certificates),
   )
-  for (const question of hostQuestions(host, services)) {
-    yield at(question.file, async () => {
-      const ended = await remote.exec(question.argv, { signal, root: true, timeout: patience })
-      return answerText(question, ended, clean)
-    })
-  }
+  if (remote.windows !== undefined) yield* gatherWindows(remote, gathering, clean)
+  else
+    for (const question of hostQuestions(host, services)) {
+      yield at(question.file, async () => {
+        const ended = await remote.exec(question.argv, { signal, root: true, timeout: patience })
+        return answerText(question, ended, clean)
+      })
+    }
   for (const name of services) yield at(`${name}.log`, async () => logOf(remote, name, gathering, clean))
+}
+
+/** What our own program sees there, by the operations that the agent uses, and what only the agent knows. */
+async function* gatherWindows(
+  remote: Remote,
+  { reasonOf, signal }: HostGathering,
+  clean: Clean,
+): AsyncGenerator<Piece> {
+  const { host } = remote
+  const at = async (file: string, make: () => Promise<string>): Promise<Piece> =>
+    attempt(`${host}/${file}`, signal, make, reasonOf)
+  yield at('facts.json', async () =>
+    clean.json((await askOnce(remote, { type: 'facts', host }, 'facts', signal)).facts),
+  )
+  yield at('plan.json', async () => {
+    // Another than one that nobody has: the last one, whichever it is.
+    const { plan } = await askOnce(remote, { type: 'former-plan', than: '' }, 'former-plan', signal)
+    return clean.json(plan === undefined ? {} : withoutForeign(plan))
+  })
+  const until = AbortSignal.any([signal, AbortSignal.timeout(inspection)])
+  try {
+    for await (const answer of hearHost(await calleeOn(remote, until), { type: 'inspect' }, until)) {
+      if (answer.type !== 'file') return
+      const { file, text } = answer
+      yield at(file, async () => clean.json(JSON.parse(text)))
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    yield { what: `${host}/windows`, reason: reasonOf(error) }
+  }
 }
 
 function answerText({ form, argv }: HostQuestion, ended: ExecResult, clean: Clean): string {

@@ -1,4 +1,3 @@
-import { HyperkubeError } from '../../kit/errors.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { gatherHost, type HostGathering } from './gather-host.ts'
 import { inParallel } from './in-parallel.ts'
@@ -6,7 +5,6 @@ import { isFile, type Piece } from './piece.ts'
 
 export interface SupportHost {
   readonly host: string
-  readonly os: 'linux' | 'windows'
   readonly services: readonly string[]
 }
 
@@ -32,14 +30,12 @@ export async function* gather(gathering: Gathering): AsyncGenerator<Piece> {
 }
 
 async function* piecesOf(
-  { host, os, services }: SupportHost,
+  { host, services }: SupportHost,
   { remoteOf, reasonOf, met, ...rest }: Gathering,
 ): AsyncGenerator<Piece> {
   const reason = (error: unknown): string => reasonOf(host, error)
   let files = 0
   try {
-    if (os === 'windows')
-      throw new HyperkubeError('FACTS_NO_WINDOWS', 'this release gathers nothing on Windows')
     for await (const piece of gatherHost(await remoteOf(host), { ...rest, services, reasonOf: reason })) {
       if (isFile(piece)) files++
       yield piece

@@ -34,7 +34,12 @@ export interface Places {
   readonly sourceVip: string
 }
 
-export function placesOf({ cluster }: Pick<WindowsScene, 'cluster'>): Places {
+/** Of a cluster, all that paths depend on. */
+interface BaseScene {
+  readonly cluster: { readonly spec: Pick<WindowsScene['cluster']['spec'], 'windows'> }
+}
+
+export function placesOf({ cluster }: BaseScene): Places {
   const base = cluster.spec.windows.baseDirectory
   const state = win32.join(base, 'state')
   return {
@@ -50,9 +55,7 @@ export function placesOf({ cluster }: Pick<WindowsScene, 'cluster'>): Places {
 }
 
 /** A directory of its version for each program, so that two can be there at once: one that runs cannot be replaced. */
-export function programDirectory(
-  scene: Pick<WindowsScene, 'cluster'>,
-): (name: string, version: string) => string {
+export function programDirectory(scene: BaseScene): (name: string, version: string) => string {
   const { programs } = placesOf(scene)
   return (name, version) => win32.join(programs, `${name}-${version}`)
 }

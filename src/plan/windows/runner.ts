@@ -1,9 +1,10 @@
 import { win32 } from 'node:path'
 import type { PlannedArtifact } from '../../contract/component-plan.ts'
 import type { Runner } from '../../contract/service.ts'
-import { download } from '../artifact.ts'
-import type { WindowsScene } from '../scene.ts'
+import { download, type DownloadScene } from '../artifact.ts'
 import { placesOf, programDirectory } from './paths.ts'
+
+export type RunnerScene = DownloadScene
 
 /** What starts a program, and where that comes from. */
 export interface Starter {
@@ -12,7 +13,7 @@ export interface Starter {
 }
 
 /** For a program that is a service by itself, and says all that it has to say to nobody: it keeps that in files. */
-export function logRunner(scene: WindowsScene, name: string): Starter {
+export function logRunner(scene: RunnerScene, name: string): Starter {
   const as = 'kube-log-runner.exe'
   const artifact = download(scene, 'kube-log-runner', programDirectory(scene), { kind: 'program', as })
   return {
@@ -33,7 +34,7 @@ export function logRunner(scene: WindowsScene, name: string): Starter {
 const interrupted = -1_073_741_510
 
 /** For a program that knows nothing of services: it answers to the manager, and tells the program to stop by Ctrl-C. */
-export function serviceWrapper(scene: WindowsScene, name: string): Starter {
+export function serviceWrapper(scene: RunnerScene, name: string): Starter {
   const artifact = download(scene, 'shawl', programDirectory(scene), { kind: 'archive', strip: 0 })
   return {
     artifact,

@@ -15,6 +15,8 @@ export interface Subject {
   readonly megabytes: number
   /** The port of a server on the host that sends back what it gets, and ends when it gets no more. */
   readonly echo: () => Promise<number>
+  /** The host does not say why it makes no connection, as the sshd of our library. */
+  readonly silentRefusals?: true
   /** The same host once more, to be closed. */
   readonly another: () => Promise<Remote>
 }

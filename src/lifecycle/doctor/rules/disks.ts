@@ -6,7 +6,7 @@ import { probesOf } from './probes.ts'
 /** Disks that are full, where no probe has said so: an agent may be the first to suffer from it. */
 export function fullDisks({ hosts }: Look): Diagnosis[] {
   return hosts.flatMap((look) => {
-    const { host } = look.place
+    const { host, os } = look.place
     const isTold = probesOf(look).some(
       ({ code, state }) => code === 'DISK_FULL' && (state === 'failing' || state === 'shaky'),
     )
@@ -18,7 +18,7 @@ export function fullDisks({ hosts }: Look): Diagnosis[] {
         what: `a disk of ${host} is full`,
         host,
         evidence: look.disks.map(({ mounted, used }) => `${mounted} is used by ${(used * 100).toFixed(1)} %`),
-        command: commandFor({ code: 'DISK_FULL', host }),
+        command: commandFor({ code: 'DISK_FULL', host, os }),
         needsPerson: true,
       } as const,
     ]

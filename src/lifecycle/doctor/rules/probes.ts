@@ -42,7 +42,10 @@ function codeOf({ code }: Pick<ProbeHealth, 'code'>): string {
   return code ?? 'HEALTH_UNWELL'
 }
 
-function diagnosis({ place: { host }, agent, logs }: HostLook, probes: readonly ProbeHealth[]): Diagnosis {
+function diagnosis(
+  { place: { host, os }, agent, logs }: HostLook,
+  probes: readonly ProbeHealth[],
+): Diagnosis {
   const [first] = probes
   const component = first?.component ?? ''
   const code = first === undefined ? '' : codeOf(first)
@@ -62,7 +65,7 @@ function diagnosis({ place: { host }, agent, logs }: HostLook, probes: readonly 
       ...probes.map(({ probe, seen }) => `probe ${probe}: ${seen ?? 'it fails'}`),
       ...(isLocal ? (logs.get(component) ?? []) : []),
     ],
-    command: commandFor({ code, host, component }),
+    command: commandFor({ code, host, component, os }),
     ...(told === undefined ? {} : { healing: told.healing }),
     needsPerson: isForPeople(code) || (told?.isOver ?? false),
   }

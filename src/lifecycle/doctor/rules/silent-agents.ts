@@ -6,7 +6,7 @@ const component = 'hyperkube-agent'
 
 /** Hosts that are there, and whose agents do not answer or cannot say how it is. */
 export function silentAgents({ hosts }: Look): Diagnosis[] {
-  return hosts.flatMap(({ place: { host }, away, agent, version, services, logs }): Diagnosis[] => {
+  return hosts.flatMap(({ place: { host, os }, away, agent, version, services, logs }): Diagnosis[] => {
     if (away !== undefined) return []
     if (agent.state === 'silent') {
       const isThere = version !== undefined
@@ -22,10 +22,12 @@ export function silentAgents({ hosts }: Look): Diagnosis[] {
             agent.reason,
             ...(unit === undefined
               ? []
-              : [`systemd: ${component} is ${unit.state}, restarted ${unit.restarts} times`]),
+              : [
+                  `${os === 'windows' ? 'the manager of services' : 'systemd'}: ${component} is ${unit.state}, restarted ${unit.restarts} times`,
+                ]),
             ...(logs.get(component) ?? []),
           ],
-          command: isThere ? commandFor({ code: 'AGENT_SILENT', host }) : `hyperkube up --limit ${host}`,
+          command: isThere ? commandFor({ code: 'AGENT_SILENT', host, os }) : `hyperkube up --limit ${host}`,
           needsPerson: !isThere || unit?.state === 'stopped' || unit?.state === 'missing',
         },
       ]

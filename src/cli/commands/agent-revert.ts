@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { goBack } from '../../agent/windows/call/switch-agent.ts'
+import { powershellHost } from '../../agent/windows/powershell/powershell-host.ts'
+import { hostScript } from '../../agent/windows/powershell/script.ts'
+import { type CommandDefinition, exitCodes } from '../command.ts'
+import { callScene, needWindows } from '../windows/call-scene.ts'
+
+const flags = z.object({ baseDirectory: z.string(), after: z.coerce.number().int().min(0) })
+
+export const agentRevert: CommandDefinition = {
+  examples: [
+    [
+      String.raw`hyperkube agent-revert --base-directory=C:\hyperkube --after=90000`,
+      'as its service does, while an agent of Windows is on trial',
+    ],
+  ],
+  configure(command) {
+    command
+      .requiredOption('--base-directory <directory>', 'below which all of ours is')
+      .requiredOption('--after <milliseconds>', 'how long the new agent may take to answer')
+  },
+  async run({ signal }, { options }) {
+    needWindows('agent-revert')
+    const { baseDirectory, after } = flags.parse(options)
+    await sleep(after, undefined, { signal })
+    await using powershell = powershellHost({ script: await hostScript() })
+    await goBack(callScene(powershell.host, baseDirectory, signal))
+    return exitCodes.ok
+  },
+}

@@ -1,0 +1,95 @@
+import { array, assert, constantFrom, property, string, stringMatching } from 'fast-check'
+import { expect, test } from 'vitest'
+import { sftpPath, windowsLine } from './command-line.ts'
+
+/** What means something to cmd.exe: operators, variables, escapes, quotes, and what it takes for a blank between words. */
+const cmdSpecial = /[&|<>^()%!"',;=@\s*?`]/
+/** What means something to PowerShell, wherever it stands in a word. */
+const powershellSpecial = /[$`"'(){}[\],;&|<>@#%\s*?~]/
+
+/** A line as cmd.exe takes it apart; undefined where it might do anything else with it. */
+function cmdWords(line: string): string[] | undefined {
+  const words = line.split(' ')
+  // A slash would begin a switch, also in the middle of the program's name.
+  return words.some((word) => word === '' || cmdSpecial.test(word) || word.includes('/')) ? undefined : words
+}
+
+/** The same for PowerShell. */
+function powershellWords(line: string): string[] | undefined {
+  const [program = '', ...words] = line.split(' ')
+  const isPath = /^([A-Za-z]:\\|\.\\)/.test(program)
+  // A word with a dash in front may be one of its own parameters, and is split at dots and colons.
+  const plain = words.every((word) => word !== '' && !word.startsWith('-') && !/[.:]/.test(word))
+  return isPath && plain && !powershellSpecial.test([program, ...words].join(''))
+    ? [program, ...words]
+    : undefined
+}
+
+/** What a program of Windows makes of a line without quotes: CommandLineToArgvW. */
+function programWords(line: string): string[] {
+  return line.split(/[ \t]+/)
+}
+
+const name = stringMatching(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,10}[A-Za-z0-9_]$/)
+const path = array(name, { minLength: 1, maxLength: 4 }).map((names) => `C:\\${names.join('\\')}`)
+const word = stringMatching(/^[a-z0-9][a-z0-9-]{0,15}$/)
+
+test('what is taken means the same to cmd.exe, to PowerShell and to the program itself', () => {
+  assert(
+    property(path, array(word, { maxLength: 4 }), (program, words) => {
+      const line = windowsLine([program, ...words])
+      expect([cmdWords(line), powershellWords(line), programWords(line)]).toEqual(
+        Array.from({ length: 3 }, () => [program, ...words]),
+      )
+    }),
+  )
+})
+
+const anything = string({ unit: 'binary', maxLength: 12 })
+
+test('whatever else one thinks of is taken by all of them as it is, or refused', () => {
+  const awkward = constantFrom(
+    '',
+    '%PATH%',
+    'a b',
+    '"',
+    '&',
+    '-x',
+    '--%',
+    '$x',
+    'a;b',
+    '^',
+    '`',
+    'a,b',
+    'a=b',
+    '~',
+  )
+  const some = (words: readonly string[]): void => {
+    const [program = '', ...rest] = words
+    let line
+    try {
+      line = windowsLine([program, ...rest])
+    } catch {
+      return
+    }
+    expect([cmdWords(line), powershellWords(line)]).toEqual([words, words])
+  }
+  assert(property(path, array(awkward, { maxLength: 3 }), (program, words) => some([program, ...words])))
+  assert(property(array(anything, { minLength: 1, maxLength: 3 }), some), { numRuns: 1000 })
+})
+
+test.each([
+  'C:\\Program Files\\x.exe',
+  'C:/hyperkube/x.exe',
+  'hyperkube.exe',
+  'C:\\x\\',
+  'C:\\x.',
+  '\\\\host\\x',
+])('%s is no program that can be run', (program) =>
+  expect(() => windowsLine([program])).toThrow('cannot be run over ssh'),
+)
+
+test('a path of Windows is one of sftp', () => {
+  expect([sftpPath('C:\\hyperkube\\state'), sftpPath('d:')]).toEqual(['/C:/hyperkube/state', '/d:'])
+  expect(() => sftpPath('\\hyperkube')).toThrow('does not begin with a drive')
+})

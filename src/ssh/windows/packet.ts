@@ -1,0 +1,121 @@
+/** SFTP version 3, as OpenSSH speaks it everywhere: draft-ietf-secsh-filexfer-02. Only what we send and hear. */
+export const requests = {
+  init: 1,
+  open: 3,
+  close: 4,
+  read: 5,
+  write: 6,
+  openDirectory: 11,
+  readDirectory: 12,
+  remove: 13,
+  mkdir: 14,
+  rmdir: 15,
+  realpath: 16,
+  stat: 17,
+  extended: 200,
+} as const
+
+export const replies = {
+  version: 2,
+  status: 101,
+  handle: 102,
+  data: 103,
+  name: 104,
+  attributes: 105,
+} as const
+
+export const statusCodes = { ok: 0, end: 1, noSuchFile: 2, denied: 3 } as const
+
+export const openFlags = { read: 0x01, write: 0x02, create: 0x08, truncate: 0x10 } as const
+
+type Field = number | bigint | string | Buffer
+
+/** Numbers have four bytes, big ones eight; texts and bytes have their length in front. */
+export function packet(type: number, ...fields: readonly Field[]): Buffer {
+  const body = Buffer.concat([Buffer.from([type]), ...fields.map(encoded)])
+  return Buffer.concat([uint32(body.length), body])
+}
+
+function encoded(field: Field): Buffer {
+  if (typeof field === 'number') return uint32(field)
+  if (typeof field === 'bigint') {
+    const bytes = Buffer.alloc(8)
+    bytes.writeBigUInt64BE(field)
+    return bytes
+  }
+  const bytes = typeof field === 'string' ? Buffer.from(field, 'utf8') : field
+  return Buffer.concat([uint32(bytes.length), bytes])
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+/** What is in a packet, field by field. */
+export class Fields {
+  readonly type: number
+  #rest: Buffer
+
+  constructor(body: Buffer) {
+    this.type = body.readUInt8(0)
+    this.#rest = body.subarray(1)
+  }
+
+  number(): number {
+    return this.#take(4).readUInt32BE()
+  }
+
+  bigNumber(): bigint {
+    return this.#take(8).readBigUInt64BE()
+  }
+
+  bytes(): Buffer {
+    return this.#take(this.number())
+  }
+
+  text(): string {
+    return this.bytes().toString('utf8')
+  }
+
+  /** What a server says of a file beside its name. */
+  skipAttributes(): void {
+    const flags = this.number()
+    if ((flags & 0x01) !== 0) this.bigNumber()
+    if ((flags & 0x02) !== 0) this.#take(8)
+    if ((flags & 0x04) !== 0) this.#take(4)
+    if ((flags & 0x08) !== 0) this.#take(8)
+    if ((flags & 0x8000_0000) === 0) return
+    for (let left = this.number(); left > 0; left--) {
+      this.bytes()
+      this.bytes()
+    }
+  }
+
+  #take(length: number): Buffer {
+    if (length > this.#rest.length) throw new Error('a packet of sftp is shorter than it says')
+    const taken = this.#rest.subarray(0, length)
+    this.#rest = this.#rest.subarray(length)
+    return taken
+  }
+}
+
+/** No answer to what we ask is longer: 256 KiB of a file, and some. */
+const longest = 1 << 20
+
+/** Puts together what arrives in pieces, and tells each packet. */
+export function packetReader(heard: (fields: Fields) => void): (chunk: Buffer) => void {
+  let pending: Buffer = Buffer.alloc(0)
+  return (chunk) => {
+    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
+    while (pending.length >= 4) {
+      const length = pending.readUInt32BE()
+      if (length === 0 || length > longest) throw new Error('what answers does not speak sftp')
+      if (pending.length < 4 + length) return
+      const body = pending.subarray(4, 4 + length)
+      pending = pending.subarray(4 + length)
+      heard(new Fields(body))
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { hostCallFormat } from '../../contract/host-call.ts'
+import { readVersioned } from '../../contract/versioned.ts'
+import { dialling } from '../contract/dialling.ts'
+import { echoServer } from '../contract/echo-server.ts'
+import type { Remote } from '../remote.ts'
+import { callHost } from './call-host.ts'
+import { type Program, testHost, type TestHost } from './test-host.ts'
+
+const { signal } = new AbortController()
+const exe = String.raw`C:\hyperkube\programs\hyperkube-0.1.0\hyperkube.exe`
+const folder = String.raw`C:\hyperkube\files`
+
+let host: TestHost
+let remote: Remote
+
+/** What our own program does with a file that was brought, in a few lines. */
+const program: Program = async ([path = '', word], { stdin, stdout, stderr }) => {
+  if (path !== exe) {
+    stderr.write(`'${path}' is not recognized as an internal or external command`)
+    return 1
+  }
+  if (word === 'echo') {
+    for await (const line of createInterface({ input: stdin })) stdout.write(`heard ${line}\r\n`)
+    return 5
+  }
+  if (word !== 'host-call') return 3
+  const [line = ''] = (await readLine(stdin)).split('\n')
+  const { ask } = readVersioned(hostCallFormat, JSON.parse(line))
+  const say = (answer: object): boolean =>
+    stdout.write(`${JSON.stringify({ apiVersion: 'hyperkube.dev/v1', kind: 'HostAnswer', answer })}\r\n`)
+  if (ask.type !== 'take') {
+    say({ type: 'refused', code: 'TEST', message: `no answer to ${ask.type}` })
+    return 0
+  }
+  const [from, to] = [host.placed(ask.temporary), host.placed(ask.target)]
+  const found = createHash('sha256')
+    .update(await readFile(from))
+    .digest('hex')
+  if (found === ask.sha256) {
+    await rename(from, to)
+    say({ type: 'done' })
+  } else {
+    await rm(from)
+    say({ type: 'refused', code: 'UPLOAD_NOT_WHOLE', message: `its SHA-256 is ${found}` })
+  }
+  return 0
+}
+
+async function readLine(stdin: Readable): Promise<string> {
+  for await (const line of createInterface({ input: stdin })) return line
+  return ''
+}
+
+beforeAll(async () => {
+  host = await testHost(program)
+  await mkdir(host.placed(folder), { recursive: true })
+  await mkdir(host.placed(String.raw`C:\hyperkube\state\agent`), { recursive: true })
+  await writeFile(host.placed(String.raw`C:\hyperkube\state\agent\current`), '0.1.0\n')
+  remote = await host.connect()
+})
+afterAll(async () => {
+  await remote.close()
+  await host[Symbol.asyncDispose]()
+})
+
+dialling({
+  remote: () => remote,
+  another: async () => host.connect(),
+  directory: () => folder,
+  endsPrograms: false,
+  killed: 1,
+  root: false,
+  megabytes: 1,
+  echo: echoServer(),
+  silentRefusals: true,
+})
+
+test('a program is run with its words, in a line that needs no quotes', async () => {
+  const { code, stdout, stderr } = await remote.exec([exe, 'echo'], {
+    signal,
+    root: true,
+    input: 'one\ntwo\n',
+  })
+  expect([code, stdout, stderr]).toEqual([5, 'heard one\r\nheard two\r\n', ''])
+  expect(host.lines.at(-1)).toBe(`${exe} echo`)
+  await expect(remote.exec(['sh', '-c', 'true'], { signal })).rejects.toThrow('cannot be run over ssh')
+})
+
+test('a conversation goes to and fro', async () => {
+  const { stdin, stdout, ended } = await remote.open([exe, 'echo'], { signal })
+  const lines = createInterface({ input: stdout, crlfDelay: Infinity })[Symbol.asyncIterator]()
+  for (const word of ['one', 'two']) {
+    stdin.write(`${word}\n`)
+    expect(await lines.next()).toEqual({ done: false, value: `heard ${word}` })
+  }
+  stdin.end()
+  expect(await ended).toEqual({ code: 5, stderr: '' })
+})
+
+const content = randomBytes(1 << 20)
+const sha256 = createHash('sha256').update(content).digest('hex')
+const target = String.raw`C:\hyperkube\files\it`
+const there = async (): Promise<string[]> => readdir(host.placed(folder))
+const options = { signal, mode: 0o600 }
+
+test('a file arrives whole, and nothing beside it', async () => {
+  const seen: number[] = []
+  const onProgress = (sent: number): unknown => seen.push(sent)
+  const pieces = Readable.from([content.subarray(0, 1000), content.subarray(1000)], { objectMode: false })
+  await remote.upload({ stream: pieces, size: content.length }, target, { ...options, sha256, onProgress })
+  expect((await readFile(host.placed(target))).equals(content)).toBe(true)
+  expect([await there(), seen.at(-1)]).toEqual([['it'], content.length])
+  await remote.upload({ bytes: Buffer.alloc(0) }, target, options)
+  expect(await readFile(host.placed(target), 'utf8')).toBe('')
+})
+
+function failing(): Readable {
+  return Readable.from(
+    (function* pieces() {
+      yield Buffer.from('new')
+      throw new Error('broke off')
+    })(),
+  )
+}
+
+test.each([
+  ['is not what it should be', { bytes: Buffer.from('new') }],
+  ['is shorter than was said', { stream: Readable.from([Buffer.from('new')]), size: 4 }],
+  ['is longer than was said', { stream: Readable.from([Buffer.from('new')]), size: 2 }],
+  ['breaks off', { stream: failing(), size: 8 }],
+])('what %s is refused: the old file stays, and nothing beside it', async (_what, source) => {
+  await remote.upload({ bytes: Buffer.from('old') }, target, options)
+  await expect(remote.upload(source, target, { ...options, sha256: 'f'.repeat(64) })).rejects.toThrow(
+    /its SHA-256 is|changed while it was read|broke off/,
+  )
+  expect([await readFile(host.placed(target), 'utf8'), await there()]).toEqual(['old', ['it']])
+})
+
+test('an abort leaves nothing', async () => {
+  const stop = new AbortController()
+  const onProgress = (sent: number): void => {
+    if (sent > content.length / 2) stop.abort(new Error('enough'))
+  }
+  const pieces = Array.from({ length: 32 }, (_, at) => content.subarray(at << 15, (at + 1) << 15))
+  const source = { stream: Readable.from(pieces, { objectMode: false }), size: content.length }
+  const half = String.raw`C:\hyperkube\files\half`
+  await expect(remote.upload(source, half, { ...options, signal: stop.signal, onProgress })).rejects.toThrow(
+    'enough',
+  )
+  expect(await there()).toEqual(['it'])
+})
+
+test('a directory that is not there is named', async () => {
+  const nowhere = String.raw`C:\hyperkube\none\file`
+  await expect(remote.upload({ bytes: Buffer.from('x') }, nowhere, options)).rejects.toMatchObject({
+    code: 'UPLOAD_FAILED',
+    host: 'win1',
+    hint: String.raw`on the host: dir C:\hyperkube\none, and fsutil volume diskfree C:`,
+  })
+})
+
+test('what a connection that was lost has left is written over', async () => {
+  const way = await host.connect()
+  const endless = Readable.from(
+    (async function* pieces() {
+      yield content.subarray(0, 1 << 19)
+      host.cut()
+      yield content.subarray(1 << 19)
+    })(),
+  )
+  const lost = way.upload({ stream: endless, size: content.length }, target, options)
+  await expect(lost).rejects.toMatchObject({ code: 'SSH_LOST' })
+  host.mend()
+  await way.close()
+  remote = await host.connect()
+  await remote.upload({ bytes: content }, target, options)
+  expect(await there()).toEqual(['it'])
+})
+
+test('our program is brought into the directory of the login, to a host that has nothing of ours', async () => {
+  const brought = await remote.windows?.bring({ bytes: content }, 'hyperkube-0.2.0.exe', {
+    ...options,
+    sha256,
+  })
+  expect(brought?.program).toBe(String.raw`.\hyperkube-setup\hyperkube-0.2.0.exe`)
+  const file = host.placed(String.raw`C:\Users\Administrator\hyperkube-setup\hyperkube-0.2.0.exe`)
+  expect((await readFile(file)).equals(content)).toBe(true)
+  await brought?.remove(signal)
+  expect(await readdir(join(file, '..'))).toEqual([])
+})
+
+test('what a program says instead of an answer is shown', async () => {
+  const open: Remote['open'] = async (argv, more) => remote.open(argv, more)
+  const callee = { host: 'win1', base: 'C:\\hyperkube', open }
+  const missing = callHost({ ...callee, program: 'C:\\none.exe' }, { type: 'look' }, 'look', signal)
+  await expect(missing).rejects.toMatchObject({
+    code: 'HOST_CALL_FAILED',
+    message: expect.stringContaining('is not recognized as an internal'),
+  })
+  await expect(callHost({ ...callee, program: exe }, { type: 'look' }, 'look', signal)).rejects.toMatchObject(
+    {
+      code: 'TEST',
+      host: 'win1',
+    },
+  )
+})
+
+test('our programs are taken away, and what somebody else has beside them stays', async () => {
+  const programs = host.placed(String.raw`C:\hyperkube\programs`)
+  await mkdir(join(programs, 'hyperkube-0.1.0', 'deep'), { recursive: true })
+  await writeFile(join(programs, 'hyperkube-0.1.0', 'hyperkube.exe'), 'x')
+  await remote.windows?.clear(signal)
+  expect((await readdir(join(programs, '..'))).toSorted()).toEqual(['files', 'state'])
+  await remote.windows?.clear(signal)
+})

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { removeRule } from '../../lab/windows/up-windows.ts'
+import { spoil, textOn, windowsCluster } from '../support/windows-cluster.ts'
+
+/**
+ * Windows hosts without Windows: from cluster.yml to the Service Control Manager all is the real way, and only Windows
+ * itself is simulated. docs/windows.md says what that shows, and what it does not.
+ */
+const cluster = windowsCluster('windows', ['v1.37.1'])
+
+interface NodeList {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> }
+    readonly status: { readonly conditions: readonly { readonly type: string; readonly status: string }[] }
+  }[]
+}
+
+test('all nodes are ready, two of them of Windows', async () => {
+  const { items } = await cluster().api.get<NodeList>('/api/v1/nodes')
+  const ready = items.map(({ metadata, status }) => [
+    metadata.name,
+    metadata.labels['kubernetes.io/os'],
+    status.conditions.find(({ type }) => type === 'Ready')?.status,
+  ])
+  expect(ready.toSorted(([a = ''], [b = '']) => a.localeCompare(b))).toEqual([
+    ['cp1', 'linux', 'True'],
+    ['w1', 'linux', 'True'],
+    ['win1', 'windows', 'True'],
+    ['win2', 'windows', 'True'],
+  ])
+})
+
+test('a second up has nothing to do', async () => {
+  const { code } = await cluster().must(0, 'plan')
+  expect(code).toBe(0)
+})
+
+test('their services are seen, and their logs asked for', async () => {
+  const { stdout } = await cluster().must(0, 'status', '-o', 'json')
+  const { hosts } = JSON.parse(stdout)
+  expect(
+    hosts.map(({ host, services }: { host: string; services: object[] }) => [host, services.length]),
+  ).toContainEqual(['win1', 6])
+  await cluster().must(0, 'doctor')
+  await cluster().must(0, 'logs', '--limit', 'win1', '--lines', '5')
+})
+
+test('what somebody has changed is mended', async () => {
+  const { windows, must } = cluster()
+  const [win1] = windows
+  if (win1 === undefined) throw new Error('there is no Windows host')
+  const file = await spoil(win1, String.raw`C:\hyperkube\settings\kubelet\config.yaml`)
+  await removeRule(win1, 'hyperkube-kubelet')
+  await must(3, 'plan')
+  await must(0, 'up', '--yes')
+  expect(await textOn(win1, file)).not.toContain('by hand')
+  await must(0, 'plan')
+})
+
+test('a reset gives every host back as it was, with all that is somebody else’s', async () => {
+  const { must, look, before } = cluster()
+  await must(0, 'reset', '--yes')
+  expect(await look()).toEqual(before)
+})

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { windowsCluster } from '../support/windows-cluster.ts'
+
+/** Windows workers follow a cluster to the next minor, each with its pods moved away before. */
+const cluster = windowsCluster('windows-minor', ['v1.36.4', 'v1.37.1'])
+
+interface NodeList {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string }
+    readonly status: { readonly nodeInfo: { readonly kubeletVersion: string } }
+  }[]
+}
+
+test('Windows workers are brought to the next minor with all others', async () => {
+  const { must, api } = cluster()
+  await must(0, 'upgrade', '--to', '1.37.1', '--yes')
+  const { items } = await api.get<NodeList>('/api/v1/nodes')
+  expect(
+    new Map(items.map(({ metadata, status }) => [metadata.name, status.nodeInfo.kubeletVersion])),
+  ).toEqual(new Map(['cp1', 'w1', 'win1', 'win2'].map((name) => [name, 'v1.37.1'])))
+  await must(0, 'plan')
+})
+
+test('a reset after it gives every host back as it was', async () => {
+  const { must, look, before } = cluster()
+  await must(0, 'reset', '--yes')
+  expect(await look()).toEqual(before)
+})
