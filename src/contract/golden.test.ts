@@ -10,8 +10,10 @@ import { healMemoryFormat } from './heal-memory.ts'
 import { hostAnswerFormat, hostCallFormat } from './host-call.ts'
 import { journalEntryFormat } from './journal.ts'
 import { artifactManifestFormat, ledgerFormat } from './ledger.ts'
+import { managerSettingsFormat } from './manager-settings.ts'
 import { nodePlanFormat } from './node-plan.ts'
 import { proxyConfigurationFormat, proxyMemoryFormat } from './proxy-configuration.ts'
+import { hostRequestMemoryFormat } from './host-request-memory.ts'
 import { requestFormat, responseFormat } from './request.ts'
 import { trialMemoryFormat } from './trial-memory.ts'
 import { type Format, readVersioned } from './versioned.ts'
@@ -34,7 +36,9 @@ const goldens: readonly (readonly [file: string, format: Format<unknown>])[] = [
   ['former-agent.v1.json', formerAgentFormat],
   ['host-calls.v1.json', hostCallFormat],
   ['host-answers.v1.json', hostAnswerFormat],
+  ['host-request-memory.v1.json', hostRequestMemoryFormat],
   ['journal.v1.json', journalEntryFormat],
+  ['manager-settings.v1.json', managerSettingsFormat],
   ['artifact-manifest.v1.json', artifactManifestFormat],
   ['agent-requests.v1.json', requestFormat],
   ['agent-responses.v1.json', responseFormat],

@@ -6,6 +6,36 @@ export const manager: Entries = {
     summary: 'A flag of the controller manager is missing, or has no value that it could have.',
     remedy: '`hyperkube controller-manager --help` explains all of them.',
   },
+  MANAGER_SETTINGS: {
+    summary: 'The file with what was wished of controllers cannot be read, or makes no sense.',
+    meaning: 'Nothing was started: half of what was wished would be another wish.',
+    remedy: 'Leave `--settings` out, or have the file written anew where cluster.yml is: `hyperkube up`.',
+  },
+  MANAGER_SCHEDULE: {
+    summary: 'A schedule for snapshots is none that cron would read.',
+    meaning: 'The controller manager does not start with it: no snapshots would ever be taken.',
+    remedy: 'Write five fields, in UTC: `0 */6 * * *` is every six hours.',
+  },
+  HOST_SAW_NEWER: {
+    summary: 'A host was asked for something by a controller manager that may not lead any more.',
+    meaning:
+      'Hosts do nothing for a leader once a later one has asked. After a restore of etcd the right one has an old number: it raises it, and asks again by itself.',
+    remedy:
+      'Nothing, if it is said once or twice. If it goes on, `kubectl -n kube-system get lease hyperkube-controller-manager -o yaml` says who leads.',
+  },
+  HOST_REQUESTS_FULL: {
+    summary: 'Controllers have asked more of a host than it has answered.',
+    meaning:
+      'Its agent does not run, or does not reach the API. Nothing more is asked of it until it answers.',
+    remedy: 'Look at `hyperkube status`, and on the host at `journalctl -u hyperkube-agent`.',
+  },
+  HOST_REQUESTS_NOT_READ: {
+    summary: 'The agent of a host cannot read what it has written of former requests.',
+    meaning:
+      'It does nothing of what controllers ask: it could do things twice, or for somebody who does not lead any more. All else that it does goes on.',
+    remedy:
+      'If the disk is well, remove the file that is named, on the host, and restart the agent: `systemctl restart hyperkube-agent`.',
+  },
   MANAGER_CONTROLLER_UNKNOWN: {
     summary: '`--controllers` names a controller that does not exist.',
     meaning: 'Nothing was started: whoever turns one off by a wrong name would believe that it is off.',

@@ -29,6 +29,10 @@ const known: Readonly<Record<string, Readonly<Record<string, readonly [plural: s
   'coordination.k8s.io/v1': { Lease: ['leases', 'namespace'] },
   'discovery.k8s.io/v1': { EndpointSlice: ['endpointslices', 'namespace'] },
   'events.k8s.io/v1': { Event: ['events', 'namespace'] },
+  'hyperkube.dev/v1': {
+    ClusterStatus: ['clusterstatuses', 'cluster'],
+    Host: ['hosts', 'cluster'],
+  },
   'networking.k8s.io/v1': {
     Ingress: ['ingresses', 'namespace'],
     IngressClass: ['ingressclasses', 'cluster'],

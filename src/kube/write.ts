@@ -15,6 +15,8 @@ export interface ApplyOptions extends CallOptions {
   readonly force?: boolean
   /** Nothing is changed; the answer is what the object would be. */
   readonly dryRun?: boolean
+  /** Who owns the fields, where several of ours write one object. */
+  readonly manager?: string
 }
 
 /**
@@ -42,13 +44,13 @@ async function applyTo(
   client: KubeClient,
   manifest: Manifest,
   part: string | undefined,
-  { force = false, dryRun = false, signal, timeout }: ApplyOptions,
+  { force = false, dryRun = false, manager = fieldManager, signal, timeout }: ApplyOptions,
 ): Promise<KubeObject> {
   const resource = await client.discovery.resource(manifest, { signal, timeout })
   return sent(client, {
     method: 'PATCH',
     path: objectPath(resource, manifest.metadata, part),
-    query: { ...strict, force, dryRun: dryRun ? 'All' : undefined },
+    query: { ...strict, fieldManager: manager, force, dryRun: dryRun ? 'All' : undefined },
     body: manifest,
     contentType: applyPatch,
     signal,

@@ -17,6 +17,7 @@ const time = z.string().transform((text, context) => {
 export const managerOptions = z.object({
   kubeconfig: z.string().min(1, 'says where the API is, and as whom to speak'),
   controllers: z.string().default('*'),
+  settings: z.string().optional(),
   listen: z.string().default('127.0.0.1:6447'),
   leaderElectLeaseDuration: time.optional(),
   leaderElectRenewDeadline: time.optional(),
@@ -27,6 +28,8 @@ export type ManagerOptions = z.infer<typeof managerOptions>
 /** What was meant, and makes sense. */
 export interface ManagerConfig {
   readonly kubeconfig: string
+  /** A file; without one nothing is wished. */
+  readonly settings?: string | undefined
   readonly chosen: readonly ControllerRow[]
   readonly listen: Listen
   readonly election: ElectionTiming
@@ -49,6 +52,7 @@ export function configOf(options: ManagerOptions, rows: readonly ControllerRow[]
   const words = options.controllers.split(',').map((word) => word.trim())
   return {
     kubeconfig: options.kubeconfig,
+    settings: options.settings,
     chosen: choose(
       rows,
       words.filter((word) => word !== ''),

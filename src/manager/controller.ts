@@ -1,3 +1,4 @@
+import type { ManagerSettings } from '../contract/manager-settings.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import type { Time } from '../kit/time.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -44,6 +45,9 @@ export interface Scene {
   /** In whose name to ask anything of hosts. */
   readonly term: Term
   readonly time: Time
+  /** What clocks on walls say. */
+  readonly now: () => Date
+  readonly settings: ManagerSettings
   readonly log: (line: string) => void
 }
 

@@ -1,3 +1,4 @@
+import type { ManagerSettings } from '../contract/manager-settings.ts'
 import { describe } from '../kit/errors.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import type { Time } from '../kit/time.ts'
@@ -20,6 +21,8 @@ export interface OfficeOptions {
   readonly instance: string
   readonly metrics: Metrics
   readonly time: Time
+  readonly now: () => Date
+  readonly settings: ManagerSettings
   readonly random: () => number
   /** How long what was begun may take to end, in milliseconds. */
   readonly grace: number
@@ -94,7 +97,7 @@ export class Office {
 
   #desk(row: ControllerRow, client: KubeClient, informers: Informers, term: Term): Desk {
     const { name } = row
-    const { metrics, time, random, instance, log } = this.#options
+    const { metrics, time, now, settings, random, instance, log } = this.#options
     const dropped = metrics.counters('hyperkube_events_dropped_total', 'Events that were too many.')
     const reads = new Set<InformerState>()
     const controller = row.build({
@@ -111,12 +114,15 @@ export class Office {
       events: new EventRecorder(client, {
         controller: `hyperkube.dev/${name}`,
         instance,
+        clock: now,
         onDropped: () => dropped.add({ controller: name }),
         onTrouble: (error) => this.#trouble(`${name}: an event`, error),
       }),
       metrics,
       term,
       time,
+      now,
+      settings,
       log: (line) => log(`${name}: ${line}`),
     })
     return { name, controller, reads, state: 'waiting' }

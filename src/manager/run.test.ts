@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
 import type { Ending } from '../kube/election.ts'
 import type { ControllerRow } from './controller.ts'
-import { controllers } from './table.ts'
+import { versionSkew } from './controllers/version-skew/version-skew.ts'
 import { soon, stage } from './test-stage.ts'
 
 let authority: TestAuthority
@@ -12,9 +12,7 @@ beforeAll(async () => {
 })
 
 test('what a row does not say that it watches, its controller does not get', async () => {
-  const [row] = controllers
-  if (row === undefined) throw new Error('the table is empty')
-  await using one = await stage(authority, [{ ...row, watches: [] }])
+  await using one = await stage(authority, [{ ...versionSkew, watches: [] }])
   const manager = await one.start('a')
   await expect(manager.ending).rejects.toThrow('version-skew does not say that it watches nodes')
   expect(one.cluster.holder).toBe('')
@@ -32,7 +30,7 @@ test('with nothing to do it leads all the same, until it is stopped', async () =
 
 describe('of two managers', () => {
   test('one leads, the other is ready; who is stopped lets the other one in at once', async () => {
-    await using one = await stage(authority)
+    await using one = await stage(authority, [versionSkew])
     const a = await one.start('a')
     await soon('a to lead', async () => (await a.ask('/readyz')).text === 'ok')
     const b = await one.start('b')
@@ -49,7 +47,7 @@ describe('of two managers', () => {
   })
 
   test('who cannot renew the lease ends', async () => {
-    await using one = await stage(authority)
+    await using one = await stage(authority, [versionSkew])
     const a = await one.start('a', { duration: 1000, deadline: 700, retry: 100, grace: 2000 })
     await soon('a to lead', () => one.cluster.holder === 'a_1')
     one.cluster.away = true
@@ -72,7 +70,7 @@ describe('health', () => {
       rights: [],
       build: () => ({ run: async () => Promise.reject(new Error('no idea')) }),
     }
-    await using one = await stage(authority, [...controllers, broken])
+    await using one = await stage(authority, [versionSkew, broken])
     const manager = await one.start('a')
     await soon('it to break', async () => (await manager.ask('/healthz')).status === 500)
     expect(await manager.ask('/healthz')).toEqual({
@@ -94,7 +92,7 @@ describe('health', () => {
   })
 
   test('without an API it lives, and is not ready', async () => {
-    await using one = await stage(authority)
+    await using one = await stage(authority, [versionSkew])
     one.cluster.away = true
     const manager = await one.start('a')
     expect((await manager.ask('/livez')).status).toBe(200)

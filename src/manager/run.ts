@@ -26,7 +26,7 @@ export interface ManagerWorld {
 
 /** Waits for its turn, leads, and comes down cleanly with the signal. After anything but `stopped` the process must end. */
 export async function runManager(
-  { config, access, identity }: CompletedConfig,
+  { config, access, identity, settings }: CompletedConfig,
   world: ManagerWorld,
   signal: AbortSignal,
 ): Promise<Ending> {
@@ -38,6 +38,8 @@ export async function runManager(
   const office = new Office({
     ...{ rows: config.chosen, instance: identity, metrics, time, random, grace: timing.grace, log },
     complaints,
+    settings,
+    now: world.now,
     clientAs: (as, guard, until) => clientOf({ ...access, as, guard, signal: until }),
   })
   const ballot = new Ballot(time, timing.duration)

@@ -73,10 +73,11 @@ function fits(
   { apiGroups, resources, resourceNames, nonResourceURLs, verbs }: z.infer<typeof rule>,
   { verb, group, resource, name }: Act,
 ): boolean {
-  if (!verbs.includes(verb)) return false
+  const has = (some: readonly string[], one: string): boolean => some.includes(one) || some.includes('*')
+  if (!has(verbs, verb)) return false
   if (nonResourceURLs.includes(resource)) return true
   const named = resourceNames === undefined || (name !== undefined && resourceNames.includes(name))
-  return apiGroups.includes(group) && resources.includes(resource) && named
+  return has(apiGroups, group) && has(resources, resource) && named
 }
 
 const verbs: Readonly<Record<string, string>> = {
@@ -90,8 +91,11 @@ const verbs: Readonly<Record<string, string>> = {
 export function actOf({ method, path, query }: Asked, user: string): Act {
   const form =
     /^\/(?:api|apis\/(?<group>[^/]+))\/v\d[^/]*(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[^/]+)(?:\/(?<name>[^/]+))?(?:\/(?<part>[^/]+))?$/
-  const { group = '', namespace, plural, name, part } = form.exec(path)?.groups ?? {}
-  const reading = name === undefined && plural !== undefined ? 'list' : 'get'
+  const { group = '', namespace, plural, name: inPath, part } = form.exec(path)?.groups ?? {}
+  // Who lists or watches one object by its name is judged by that name.
+  const [, selected] = /^metadata\.name=([^,]+)$/.exec(query.get('fieldSelector') ?? '') ?? []
+  const name = inPath ?? selected
+  const reading = inPath === undefined && plural !== undefined ? 'list' : 'get'
   const verb = verbs[method] ?? (query.get('watch') === 'true' ? 'watch' : reading)
   const resource = plural === undefined ? path : [plural, part].filter(Boolean).join('/')
   return { user, verb, group, resource, namespace, name }

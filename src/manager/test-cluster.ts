@@ -1,21 +1,23 @@
-import type { ServerResponse } from 'node:http'
+import { z } from 'zod'
 import type { Asked, TestAnswer } from '../kit/test-server.ts'
-import { leases, type Lease } from '../kube/lease.ts'
-import type { KubeObject } from '../kube/object.ts'
-import { managerUser } from './rights.ts'
+import { leases } from '../kube/lease.ts'
+import { TestObjects } from '../kube/test-objects.ts'
+import { managerLease, managerUser } from './rights.ts'
 import { actOf, type TestAuthorizer } from './test-authorizer.ts'
 
-/** An API with nodes, a lease and events, in which nobody may do what was not granted. */
+const { namespace, name: leaseName } = managerLease
+const leasePath = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${leaseName}`
+
+/** An API with all that controllers look at, in which nobody may do what was not granted. */
 export class TestCluster {
   version: string
+  readonly objects = new TestObjects()
   /** All that was written, by whom. */
   readonly writes: string[] = []
   readonly events: unknown[] = []
+  /** Is asked before the API is, by whoever may ask; an answer of its own stands for that of the API. */
+  intercept: (asked: Asked) => TestAnswer | undefined = () => undefined
   readonly #authorizer: TestAuthorizer
-  readonly #nodes = new Map<string, KubeObject>()
-  readonly #watches = new Set<ServerResponse>()
-  #lease: Lease | undefined
-  #revision = 1
   #away = false
 
   constructor(authorizer: TestAuthorizer, version = 'v1.37.1') {
@@ -24,21 +26,26 @@ export class TestCluster {
   }
 
   get holder(): string | undefined {
-    return this.#lease?.spec?.holderIdentity ?? undefined
+    const lease = this.objects.get(leasePath)
+    return lease === undefined ? undefined : (leases.schema.parse(lease).spec?.holderIdentity ?? undefined)
+  }
+
+  /** What controllers have written, and not the manager itself. */
+  get deeds(): string[] {
+    return this.writes.filter((write) => !write.includes('/leases'))
   }
 
   /** Nobody is answered any more, or again. */
   set away(away: boolean) {
     this.#away = away
-    if (away) for (const watch of this.#watches) watch.destroy()
+    if (away) this.objects.cutWatches()
   }
 
   putNode(name: string, kubeletVersion: string): void {
-    const type = this.#nodes.has(name) ? 'MODIFIED' : 'ADDED'
-    const metadata = { name, uid: `uid-${name}`, resourceVersion: String(++this.#revision) }
-    const object = { apiVersion: 'v1', kind: 'Node', metadata, status: { nodeInfo: { kubeletVersion } } }
-    this.#nodes.set(name, object)
-    for (const watch of this.#watches) watch.write(`${JSON.stringify({ type, object })}\n`)
+    this.objects.put(`/api/v1/nodes/${name}`, {
+      ...{ apiVersion: 'v1', kind: 'Node', metadata: { name, uid: `uid-${name}` } },
+      status: { nodeInfo: { kubeletVersion } },
+    })
   }
 
   readonly answer = (asked: Asked): TestAnswer => {
@@ -50,33 +57,28 @@ export class TestCluster {
     }
     const mayBe = asked.as === undefined || this.#authorizer.mayDo({ ...impersonation, name: user })
     if (!mayBe || !this.#authorizer.mayDo(actOf(asked, user))) {
-      return { status: 403, json: { kind: 'Status', reason: 'Forbidden', message: `${user} may not` } }
+      return forbidden(user)
     }
+    if (asked.path.endsWith('/approval') && !this.#mayApprove(asked, user)) return forbidden(user)
+    const answer = this.intercept(asked)
+    if (answer !== undefined) return answer
     if (asked.method !== 'GET') this.writes.push(`${user} ${asked.method} ${asked.path}`)
-    if (asked.path.includes('/leases')) return this.#answerLease(asked)
     if (asked.path.includes('/events')) {
       this.events.push(asked.body)
       return { json: { apiVersion: 'events.k8s.io/v1', kind: 'Event', metadata: { name: 'x' } } }
     }
     if (asked.path === '/version') return { json: { gitVersion: this.version } }
-    if (asked.query.get('watch') === 'true') return { by: (response) => this.#watch(response) }
-    return {
-      json: { metadata: { resourceVersion: String(this.#revision) }, items: [...this.#nodes.values()] },
-    }
+    return this.objects.answer(asked)
   }
 
-  #watch(response: ServerResponse): void {
-    response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
-    this.#watches.add(response)
-    response.on('close', () => this.#watches.delete(response))
+  /** Besides the right to write an approval, one needs the right to approve for the signer. */
+  #mayApprove({ body }: Asked, user: string): boolean {
+    const { signerName } = z.object({ spec: z.object({ signerName: z.string() }) }).parse(body).spec
+    const act = { user, verb: 'approve', group: 'certificates.k8s.io', resource: 'signers' }
+    return this.#authorizer.mayDo({ ...act, namespace: undefined, name: signerName })
   }
+}
 
-  #answerLease({ method, body }: Asked): TestAnswer {
-    const conflict = { status: 409, json: { kind: 'Status', reason: 'Conflict' } }
-    if (method === 'GET') return this.#lease === undefined ? { status: 404, text: '' } : { json: this.#lease }
-    const lease = leases.schema.parse(body)
-    if (lease.metadata.resourceVersion !== this.#lease?.metadata.resourceVersion) return conflict
-    this.#lease = { ...lease, metadata: { ...lease.metadata, resourceVersion: String(++this.#revision) } }
-    return { json: this.#lease }
-  }
+function forbidden(user: string): TestAnswer {
+  return { status: 403, json: { kind: 'Status', reason: 'Forbidden', message: `${user} may not` } }
 }

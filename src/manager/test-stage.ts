@@ -1,3 +1,4 @@
+import type { ManagerSettings } from '../contract/manager-settings.ts'
 import type { TestAuthority } from '../kit/test-authority.ts'
 import { type TestServer, testServer } from '../kit/test-server.ts'
 import { realTime } from '../kit/time.ts'
@@ -7,13 +8,19 @@ import { CompletedConfig } from './complete.ts'
 import type { ManagerConfig } from './config.ts'
 import type { ControllerRow } from './controller.ts'
 import { managerObjects } from './rights.ts'
-import { runManager } from './run.ts'
+import { type ManagerWorld, runManager } from './run.ts'
 import { controllers } from './table.ts'
 import { TestAuthorizer } from './test-authorizer.ts'
 import { TestCluster } from './test-cluster.ts'
 
 /** As usual, so that a busy machine loses no lease; only nobody waits long for the next try. */
 const patient: ElectionTiming = { ...usualElection, retry: 100 }
+
+export type Clocks = Pick<ManagerWorld, 'time' | 'now'>
+
+export interface StageOptions extends Partial<Clocks> {
+  readonly settings?: ManagerSettings
+}
 
 /** A manager that runs. */
 export class Running implements AsyncDisposable {
@@ -22,13 +29,13 @@ export class Running implements AsyncDisposable {
   readonly listening: Promise<number>
   readonly ending: Promise<Ending>
 
-  constructor(config: CompletedConfig) {
+  constructor(config: CompletedConfig, clocks: Clocks) {
     const port = Promise.withResolvers<number>()
     this.listening = port.promise
     this.ending = runManager(
       config,
       {
-        ...{ time: realTime, now: () => new Date(), random: Math.random, onListening: port.resolve },
+        ...{ ...clocks, random: Math.random, onListening: port.resolve },
         log: (line) => this.lines.push(line),
       },
       this.stop.signal,
@@ -39,6 +46,20 @@ export class Running implements AsyncDisposable {
   async ask(path: string): Promise<{ readonly status: number; readonly text: string }> {
     const response = await fetch(`http://127.0.0.1:${await this.listening}${path}`)
     return { status: response.status, text: await response.text() }
+  }
+
+  /** When its controllers have done all that they know of. */
+  async idle(): Promise<void> {
+    const isIdle = async (): Promise<boolean> => {
+      const { text } = await this.ask('/metrics')
+      const sum = (name: string): number =>
+        [...text.matchAll(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'gm'))].reduce(
+          (all, [, one]) => all + Number(one),
+          0,
+        )
+      return sum('workqueue_adds_total') === sum('workqueue_work_duration_seconds_count')
+    }
+    await until('controllers to be idle', isIdle, { within: 60_000, every: 5 })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -57,6 +78,7 @@ export interface Stage extends AsyncDisposable {
 export async function stage(
   authority: TestAuthority,
   rows: readonly ControllerRow[] = controllers,
+  { settings, time = realTime, now = () => new Date() }: StageOptions = {},
 ): Promise<Stage> {
   const authorizer = new TestAuthorizer(managerObjects(rows))
   const cluster = new TestCluster(authorizer)
@@ -89,16 +111,17 @@ export async function stage(
     async start(identity, election = patient) {
       const config: ManagerConfig = {
         kubeconfig: 'k',
+        settings: settings === undefined ? undefined : 's',
         chosen: rows,
         listen: { host: '127.0.0.1', port: 0 },
         election,
       }
       const completed = await CompletedConfig.complete(config, {
-        readFile: async () => kubeconfig,
+        readFile: async (file) => (file === 's' ? JSON.stringify(settings) : kubeconfig),
         machine: identity,
         uuid: () => '1',
       })
-      return stack.use(new Running(completed))
+      return stack.use(new Running(completed, { time, now }))
     },
     [Symbol.asyncDispose]: async () => stack.disposeAsync(),
   }

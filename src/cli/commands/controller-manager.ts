@@ -38,6 +38,7 @@ export const controllerManager: CommandDefinition = {
       .addArgument(new Argument('[act]', 'what to do').choices(acts).default('run'))
       .option('--kubeconfig <file>', 'where the API is, and as whom to speak')
       .option('--controllers <names>', 'which are on: *,-foo is all but foo (default: "*")')
+      .option('--settings <file>', 'what was wished in cluster.yml, for those who need it')
       .option('--listen <address>', 'where health and metrics are told (default: "127.0.0.1:6447")')
       .option(
         '--leader-elect-lease-duration <time>',

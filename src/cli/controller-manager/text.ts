@@ -33,8 +33,9 @@ export function controllersText(
       head: 'WATCHES',
       cell: ({ watches }: ControllerRow) => ({ text: watches.map(({ name }) => name).join(', ') }),
     },
-    { head: 'MAY', cell: ({ rights }: ControllerRow) => ({ text: rights.map(rightText).join('; ') }) },
     { head: 'WHAT IT DOES', cell: ({ summary }: ControllerRow) => ({ text: summary }) },
+    // Last, because it may be long.
+    { head: 'MAY', cell: ({ rights }: ControllerRow) => ({ text: rights.map(rightText).join('; ') }) },
   ]
   return tableText(columns, rows, paint)
 }

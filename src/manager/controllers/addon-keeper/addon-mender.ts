@@ -1,0 +1,54 @@
+import type { Addon } from '../../../addons/addon.ts'
+import { difference } from '../../../addons/difference.ts'
+import { isNone } from '../../../addons/difference-document.ts'
+import { digestOf } from '../../../addons/digest.ts'
+import { readInventories } from '../../../addons/inventory-store.ts'
+import { put } from '../../../addons/put.ts'
+import type { ControllerRow } from '../../controller.ts'
+import { reconciling } from '../../reconciling.ts'
+import { inventoryOf, looksEvery } from './addon-keeper.ts'
+
+/** In milliseconds: how long something of an addon may take to be ready. */
+const patience = 5 * 60_000
+
+/** What addons are made of may be anything, rights among it: so it may do anything, and is off unless somebody wants that. */
+export const addonMender: ControllerRow = {
+  name: 'addon-mender',
+  aliases: [],
+  summary: 'puts addons back as they were wished; it may do anything in the cluster',
+  byDefault: false,
+  watches: [],
+  rights: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+  build(scene) {
+    const { queue, client, events, settings, now, term, log } = scene
+    const addons: readonly Addon[] = (settings.addons ?? []).map(({ force, ...addon }) => ({
+      ...addon,
+      ...(force === undefined ? {} : { force }),
+    }))
+    for (const { name } of addons) queue.add(name)
+    return reconciling(scene, {
+      async reconcile(name) {
+        const addon = addons.find((one) => one.name === name)
+        if (addon === undefined) return undefined
+        const others = addons.filter((one) => one !== addon)
+        const inventories = await readInventories(client)
+        // What an operator has not put there as it is wished now is theirs to put there.
+        if (inventories.find((one) => one.addon === name)?.settled !== digestOf(addon))
+          return { requeueAfter: looksEvery }
+        if (isNone(await difference(client, addon, { others }))) return { requeueAfter: looksEvery }
+        await put(client, addon, {
+          ...{ others, now, deadline: now().getTime() + patience, signal: term.signal },
+          tell: (what) => log(`${name}: waits for ${what.for}`),
+        })
+        const note = 'something of it was gone or changed, and is as it was wished again'
+        await events.record(inventoryOf(name), {
+          type: 'Normal',
+          reason: 'AddonMended',
+          action: 'PutBack',
+          note,
+        })
+        return { requeueAfter: looksEvery }
+      },
+    })
+  },
+}
