@@ -131,11 +131,11 @@ describe('an informer', () => {
 
 test('what has to be allowed follows from what is watched', () => {
   expect(configMaps.right).toEqual({ group: '', plural: 'configmaps', namespace: undefined })
-  const hosts = { name: 'hosts', kind: kindOf('hyperkube.dev/v1', 'Host'), namespace: 'x', select: seenOf }
-  expect(new Source({ ...hosts, plural: 'hosts' }).right).toEqual({
-    group: 'hyperkube.dev',
-    plural: 'hosts',
+  const guests = { name: 'guests', kind: kindOf('example.dev/v1', 'Guest'), namespace: 'x', select: seenOf }
+  expect(new Source({ ...guests, plural: 'guests' }).right).toEqual({
+    group: 'example.dev',
+    plural: 'guests',
     namespace: 'x',
   })
-  expect(() => new Source(hosts).right).toThrow('has no plural')
+  expect(() => new Source(guests).right).toThrow('has no plural')
 })
