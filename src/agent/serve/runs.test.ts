@@ -48,6 +48,12 @@ test('a run is told of while it goes on, and afterwards', async () => {
   expect(await told(runs, run, 3)).toEqual(['3 ended done'])
 })
 
+test('who comes late for a run that took its own log along hears of it all the same', async () => {
+  await runs.start(run, 'reset', async () => rm(directory, { recursive: true }))
+  await until('it to be over', async () => !runs.busy, { within: 5000, every: 1 })
+  expect(await told(runs)).toEqual(['1 run-started', '2 ended done'])
+})
+
 test('one run is done after the other', async () => {
   const order: string[] = []
   const first = Promise.withResolvers<void>()

@@ -14,7 +14,10 @@ export type Work = (emit: Emit, signal: AbortSignal) => Promise<Farewell | void>
 
 interface ActiveRun {
   readonly events: Event[]
+  /** Whether nothing more is told of it. */
   ended: boolean
+  /** Whether all of that is written down, too. */
+  over: boolean
   /** Resolved and replaced whenever there is something new. */
   news: PromiseWithResolvers<void>
 }
@@ -43,7 +46,9 @@ export class Runs {
     if (this.#active.has(run) || (await this.#log.read(run)) !== undefined) return
     if (this.#stopping.signal.aborted) throw this.#leaving()
     await this.#log.prepare()
-    const active: ActiveRun = { events: [], ended: false, news: Promise.withResolvers() }
+    // The last one is kept in mind: whoever comes late for a reset, which takes the log along, hears of it all the same.
+    for (const [id, { over }] of this.#active) if (over) this.#active.delete(id)
+    const active: ActiveRun = { events: [], ended: false, over: false, news: Promise.withResolvers() }
     this.#active.set(run, active)
     let told: Promise<void> = Promise.resolve()
     const emit: Emit = (what, component) => {
@@ -63,7 +68,7 @@ export class Runs {
       active.ended = true
       emit({ type: 'run-ended', result })
       await told
-      this.#active.delete(run)
+      active.over = true
       // Whoever ends us may be ended with us, before they could say that it is done.
       await farewell?.().catch(() => undefined)
     }
@@ -99,7 +104,7 @@ export class Runs {
 
   /** Whether something runs, or waits for its turn. */
   get busy(): boolean {
-    return this.#active.size > 0
+    return [...this.#active.values()].some(({ over }) => !over)
   }
 
   /** Ends what runs at its next safe point, and waits for it. */
