@@ -101,8 +101,8 @@ async function tellSeen(
   }
 }
 
-/** systemd starts again what ends after two seconds. In milliseconds. */
-const soon = 5000
+/** On a busy host a program needs some seconds until it has ended over what it read; two later systemd starts it again. In milliseconds. */
+const soon = 20_000
 
 async function startsAnew(
   host: LinuxHost,
