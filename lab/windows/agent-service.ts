@@ -45,7 +45,8 @@ export class AgentService implements Program {
     const places = windowsPlaces(base)
     const own: WindowsHost = {
       ...host,
-      release: runningRelease(version, place, place(places.program(version))),
+      // Its process is the one that the manager of services knows.
+      release: runningRelease(version, place, place(places.program(version)), this.#process),
     }
     const runs = new Runs(this.#name, new RunLog(place(`${places.state}\\runs`)), () => new Date())
     const claims = await ClaimStore.open(place(`${places.state}\\claim.json`), () => Date.now())

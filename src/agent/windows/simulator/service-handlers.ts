@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Handlers } from './handler.ts'
 import { instantOf } from './instant.ts'
 import type { Machine, SimulatedService } from './machine.ts'
@@ -101,7 +102,7 @@ export function serviceHandlers(machine: Machine): Parts {
           EditionID: 'ServerStandard',
           InstallationType: 'Server Core',
           LastBootUpTime: instantOf(machine.bootedAt),
-          MachineGuid: '0E5C1B0A-33D1-4D3C-9C7B-5D3F1C6A9E21',
+          MachineGuid: guidOf(machine.name),
           ContainersFeature: true,
           HyperVFeature: false,
           RebootPending: false,
@@ -111,4 +112,18 @@ export function serviceHandlers(machine: Machine): Parts {
       ],
     },
   }
+}
+
+/** Two hosts with one are copies of each other. */
+function guidOf(name: string): string {
+  const hex = createHash('sha256').update(name).digest('hex').toUpperCase()
+  return [
+    [0, 8],
+    [8, 12],
+    [12, 16],
+    [16, 20],
+    [20, 32],
+  ]
+    .map(([from, to]) => hex.slice(from, to))
+    .join('-')
 }
