@@ -113,3 +113,21 @@ export const componentPlan = z.strictObject({
   probes: z.array(probe),
 })
 export type ComponentPlan = z.infer<typeof componentPlan>
+
+/** All that a component may have, as nothing. */
+export function bareComponent(): Omit<ComponentPlan, 'name' | 'stage'> {
+  return {
+    needs: [],
+    users: [],
+    modules: [],
+    sysctls: {},
+    firewall: [],
+    directories: [],
+    artifacts: [],
+    images: [],
+    files: [],
+    derivedFiles: [],
+    certificates: [],
+    probes: [],
+  }
+}

@@ -1,24 +1,9 @@
-import type { ComponentPlan, PlannedFile } from '../contract/component-plan.ts'
+import { bareComponent, type ComponentPlan, type PlannedFile } from '../contract/component-plan.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 
 /** For tests: plans of which only what matters is said. */
 export function componentOf(wish: Pick<ComponentPlan, 'name'> & Partial<ComponentPlan>): ComponentPlan {
-  return {
-    stage: 'node',
-    needs: [],
-    users: [],
-    modules: [],
-    sysctls: {},
-    firewall: [],
-    directories: [],
-    artifacts: [],
-    images: [],
-    files: [],
-    derivedFiles: [],
-    certificates: [],
-    probes: [],
-    ...wish,
-  }
+  return { stage: 'node', ...bareComponent(), ...wish }
 }
 
 export function planOf(...components: readonly ComponentPlan[]): NodePlan {

@@ -1,4 +1,4 @@
-import type { ComponentPlan } from '../contract/component-plan.ts'
+import { bareComponent, type ComponentPlan } from '../contract/component-plan.ts'
 import type { Scene } from './scene.ts'
 
 /** Plans one component of a host, or nothing where the host has no use for it. */
@@ -8,19 +8,5 @@ type Wish = Pick<ComponentPlan, 'name' | 'stage'> & Partial<ComponentPlan>
 
 /** A component's plan, of which only what there is needs to be said. */
 export function component(wish: Wish): ComponentPlan {
-  return {
-    needs: [],
-    users: [],
-    modules: [],
-    sysctls: {},
-    firewall: [],
-    directories: [],
-    artifacts: [],
-    images: [],
-    files: [],
-    derivedFiles: [],
-    certificates: [],
-    probes: [],
-    ...wish,
-  }
+  return { ...bareComponent(), ...wish }
 }

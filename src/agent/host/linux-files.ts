@@ -1,7 +1,8 @@
-import { constants, type BigIntStats, type Dirent } from 'node:fs'
+import { constants, type BigIntStats } from 'node:fs'
 import { lstat, mkdir, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { hasCode } from '../../kit/errors.ts'
+import { kindOf, missing, plainFacts } from './file-facts.ts'
 import { hashFrom } from './file-hash.ts'
 import type { Access, FileFacts, Files } from './files.ts'
 import type { Place } from './place.ts'
@@ -59,31 +60,13 @@ export function linuxFiles(place: Place): Files {
   }
 }
 
-/** Nothing instead of an error when there is nothing. */
-async function missing<T>(asked: Promise<T>, ...also: readonly string[]): Promise<T | undefined> {
-  return asked.catch((error: unknown) => {
-    if (['ENOENT', 'ENOTDIR', ...also].some((code) => hasCode(error, code))) return undefined
-    throw error
-  })
-}
-
 function factsOf(stats: BigIntStats): FileFacts {
   return {
-    kind: kindOf(stats),
+    ...plainFacts(stats),
     uid: Number(stats.uid),
     gid: Number(stats.gid),
     mode: Number(stats.mode) & 0o7777,
-    size: Number(stats.size),
-    inode: String(stats.ino),
-    modified: String(stats.mtimeNs),
-    changed: String(stats.ctimeNs),
   }
-}
-
-function kindOf(entry: BigIntStats | Dirent): FileFacts['kind'] {
-  if (entry.isFile()) return 'file'
-  if (entry.isDirectory()) return 'directory'
-  return entry.isSymbolicLink() ? 'link' : 'other'
 }
 
 async function makeDirectory(place: Place, path: string, access: Access): Promise<readonly string[]> {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
 import { type Access, unfinished } from './files.ts'
+import { basename, dirname, join } from './host-path.ts'
 
 const { O_RDONLY, O_NOFOLLOW } = constants
 

@@ -1,31 +1,23 @@
 import type { HealAction } from '../../../contract/health.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import { stages } from '../../../contract/stage.ts'
-import { digestOf } from '../../../diff/digest.ts'
 import { items } from '../../../diff/items.ts'
 import { describe } from '../../../kit/errors.ts'
 import { printable } from '../../../kit/printable.ts'
 import { ledgerFor } from '../../apply/diff-host.ts'
 import { LedgerBook } from '../../apply/ledger-file.ts'
 import type { PlanRun } from '../../apply/perform.ts'
-import { lastPlan } from '../../apply/plan-memory.ts'
-import { journalRun, type OpRun } from '../../apply/run.ts'
+import type { OpRun } from '../../apply/run.ts'
 import type { LinuxHost } from '../../host/host.ts'
-import { isTaken, type TakenScene } from '../../rounds/is-taken.ts'
-import { ownRun } from '../../rounds/own-run.ts'
-import type { Runs } from '../../serve/runs.ts'
 import type { HealStep } from '../core/step.ts'
 import { captureLogs } from './capture.ts'
-import { forgivingJournal } from './forgiving-journal.ts'
+import { healingRun, type HealingScene } from './healing-run.ts'
 import { putBack } from './put-back.ts'
 import { rebuild, type Sources, sourcesOf } from './rebuild.ts'
 import { restartComponent, unitOf } from './restart-component.ts'
 
-export interface ActScene extends TakenScene {
+export interface ActScene extends HealingScene {
   readonly host: LinuxHost
-  /** The last one that the host was taken through. */
-  readonly plan: NodePlan
-  readonly runs: Runs
 }
 
 /**
@@ -38,23 +30,13 @@ export async function performStep(
   signal: AbortSignal,
 ): Promise<HealAction[]> {
   signal.throwIfAborted()
-  const { host, plan, runs } = scene
+  const { host } = scene
   const done: HealAction[] = []
   const command = commandOf(step)
-  const failure = await ownRun(
-    runs,
+  const failure = await healingRun(
+    scene,
     command,
-    async (run, emit, stop) => {
-      const now = await lastPlan(host)
-      if ((await isTaken(scene)) || now === undefined || digestOf(now) !== digestOf(plan)) return
-      const opRun: OpRun = {
-        name: plan.host,
-        journal: await forgivingJournal(host, run),
-        emit,
-        signal: AbortSignal.any([signal, stop]),
-      }
-      await journalRun(opRun, { command, plan: digestOf(plan) }, async () => actAll(scene, step, opRun, done))
-    },
+    async (run) => actAll(scene, step, run, done),
     signal,
   ).catch((error: unknown) => error)
   signal.throwIfAborted()

@@ -1,4 +1,4 @@
-import type { ComponentPlan, PlannedArtifact } from '../../../contract/component-plan.ts'
+import { bareComponent, type ComponentPlan, type PlannedArtifact } from '../../../contract/component-plan.ts'
 import { nothingPlanned } from '../../../diff/nothing-planned.ts'
 import { emptyLedger } from '../../apply/ledger.ts'
 import { artifact as target } from '../../apply/targets/artifact.ts'
@@ -10,20 +10,10 @@ const nobody = { name: 'none', id: '00000000-0000-4000-8000-000000000000' }
 /** Puts what is fetched in its place as an apply would, so that the first one finds it as it should be. */
 export async function putArtifact(host: WindowsHost, artifact: PlannedArtifact): Promise<void> {
   const component: ComponentPlan = {
+    ...bareComponent(),
     name: 'hyperkube-agent',
     stage: 'prepare',
-    needs: [],
-    users: [],
-    modules: [],
-    sysctls: {},
-    firewall: [],
-    directories: [],
     artifacts: [artifact],
-    images: [],
-    files: [],
-    derivedFiles: [],
-    certificates: [],
-    probes: [],
   }
   const work = {
     host,

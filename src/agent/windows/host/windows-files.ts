@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import type { BigIntStats, Dirent } from 'node:fs'
+import type { BigIntStats } from 'node:fs'
 import {
   copyFile,
   lstat,
@@ -15,10 +14,12 @@ import {
 } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { hasCode } from '../../../kit/errors.ts'
+import { kindOf, missing, plainFacts } from '../../host/file-facts.ts'
 import { hashFrom } from '../../host/file-hash.ts'
-import { type Access, type FileFacts, type Files, unfinished } from '../../host/files.ts'
-import { basename, dirname, join } from '../../host/host-path.ts'
+import { type Access, type FileFacts, type Files } from '../../host/files.ts'
+import { dirname, join } from '../../host/host-path.ts'
 import type { Place } from '../../host/place.ts'
+import { temporaryFor } from '../../host/synced.ts'
 import type { WindowsOperations } from '../operations/host.ts'
 import { accessFor, modeOf } from './access-words.ts'
 
@@ -141,34 +142,12 @@ async function syncTree(place: Place, path: string): Promise<void> {
   }
 }
 
-function temporaryFor(path: string): string {
-  return join(dirname(path), `.${basename(path)}.${randomBytes(8).toString('hex')}${unfinished}`)
-}
-
 function factsOf(stats: BigIntStats, sddl: string, isProgram: boolean): FileFacts {
   return {
-    kind: kindOf(stats),
+    ...plainFacts(stats),
     uid: 0,
     gid: 0,
     mode: modeOf(sddl, isProgram),
     sddl,
-    size: Number(stats.size),
-    inode: String(stats.ino),
-    modified: String(stats.mtimeNs),
-    changed: String(stats.ctimeNs),
   }
-}
-
-function kindOf(entry: BigIntStats | Dirent): FileFacts['kind'] {
-  if (entry.isFile()) return 'file'
-  if (entry.isDirectory()) return 'directory'
-  return entry.isSymbolicLink() ? 'link' : 'other'
-}
-
-/** Nothing instead of an error when there is nothing. */
-async function missing<T>(asked: Promise<T>, ...also: readonly string[]): Promise<T | undefined> {
-  return asked.catch((error: unknown) => {
-    if (['ENOENT', 'ENOTDIR', ...also].some((code) => hasCode(error, code))) return undefined
-    throw error
-  })
 }

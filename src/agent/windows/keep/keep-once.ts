@@ -2,19 +2,16 @@ import type { HealAction } from '../../../contract/health.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { Op } from '../../../contract/op.ts'
 import { stages } from '../../../contract/stage.ts'
-import { digestOf } from '../../../diff/digest.ts'
 import { items } from '../../../diff/items.ts'
 import { describe } from '../../../kit/errors.ts'
 import { printable } from '../../../kit/printable.ts'
 import { ledgerFor } from '../../apply/diff-host.ts'
 import { LedgerBook } from '../../apply/ledger-file.ts'
 import { perform as performOp, type PlanRun } from '../../apply/perform.ts'
-import { lastPlan } from '../../apply/plan-memory.ts'
-import { journalRun, type OpRun, runOp } from '../../apply/run.ts'
-import { forgivingJournal } from '../../heal/act/forgiving-journal.ts'
+import { type OpRun, runOp } from '../../apply/run.ts'
+import { healingRun } from '../../heal/act/healing-run.ts'
 import type { WindowsHost } from '../../host/host.ts'
-import { isTaken, type TakenScene } from '../../rounds/is-taken.ts'
-import { ownRun } from '../../rounds/own-run.ts'
+import type { TakenScene } from '../../rounds/is-taken.ts'
 import type { Runs } from '../../serve/runs.ts'
 import { type Decision, decide } from '../recover/decide.ts'
 import type { WorkerEdges } from '../recover/edges.ts'
@@ -59,28 +56,18 @@ export interface Kept {
  * somebody else has come meanwhile who decides what is done here, or another plan.
  */
 export async function keepOnce(scene: KeepScene, found: Found): Promise<Kept> {
-  const { host, runs, signal } = scene
+  const { signal } = scene
   const { plan, drift } = found
   const first = await peek(scene, found)
   if (drift.length === 0 && first.kind !== 'step')
     return { actions: [], waits: first.kind === 'wait' ? first.reason : undefined }
   const kept: { actions: HealAction[]; waits: string | undefined } = { actions: [], waits: undefined }
   const command = commandOf(found, first)
-  const failure = await ownRun(
-    runs,
+  const failure = await healingRun(
+    { ...scene, plan },
     command,
-    async (run, emit, stop) => {
-      const now = await lastPlan(host)
-      if ((await isTaken(scene)) || now === undefined || digestOf(now) !== digestOf(plan)) return
-      const opRun: OpRun = {
-        name: plan.host,
-        journal: await forgivingJournal(host, run),
-        emit,
-        signal: AbortSignal.any([signal, stop]),
-      }
-      await journalRun(opRun, { command, plan: digestOf(plan) }, async () => {
-        kept.waits = await actAll(scene, found, opRun, kept.actions)
-      })
+    async (run) => {
+      kept.waits = await actAll(scene, found, run, kept.actions)
     },
     signal,
   )
