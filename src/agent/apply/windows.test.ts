@@ -197,7 +197,7 @@ test('another version comes beside the former one, which goes when nothing runs 
     told.indexOf('restart service kubelet'),
   )
   const kubelet = processOf(worker.machine, 'kubelet')
-  expect(kubelet?.started?.sha256).toBe(digestOf('the program kubelet 1.37.2'))
+  expect(kubelet?.sha256).toBe(digestOf('the program kubelet 1.37.2'))
   // Nobody restarts for a program that is not its own.
   expect(processOf(worker.machine, 'containerd')).toBe(before)
   expect(await diffHost(worker.host, worker.upgraded)).toEqual({ ops: [], findings: [] })
@@ -214,7 +214,7 @@ test('what still runs from a former version is said, and goes another time', asy
     image: machine.files.at(path)?.id ?? '',
     sha256: '',
     damaged: false,
-    started: undefined,
+    parent: 1,
     network: undefined,
     startedAt: 0,
   })

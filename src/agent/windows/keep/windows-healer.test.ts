@@ -106,6 +106,7 @@ test.each<FaultName>([
   'hns-stopped',
   'hns-restart',
   'killed-process',
+  'killed-runner',
   'stopped-service',
   'removed-service',
   'deleted-rule',
@@ -173,7 +174,8 @@ test('by the ladder of the seed, a program is tried six times, and the way to th
   for (let count = 0; count < 60; count++) {
     const flanneld = machine.services.get('flanneld')
     if (flanneld?.state === 'Running') {
-      machine.processes.delete(flanneld.process)
+      for (const { id, service } of machine.processes.values())
+        if (service === 'flanneld') machine.processes.delete(id)
       Object.assign(flanneld, { state: 'Stopped', process: 0, exitCode: 0, restartAt: undefined })
     }
     const before = told.length

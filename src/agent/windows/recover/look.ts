@@ -1,5 +1,6 @@
 import { win32 } from 'node:path'
 import type { WindowsOperations } from '../operations/host.ts'
+import type { HostProcess } from '../operations/processes.ts'
 import type { WorkerEdges } from './edges.ts'
 import { programIn } from '../scm/service-wish.ts'
 import { placesOf } from './replace.ts'
@@ -20,9 +21,10 @@ export async function look(
   const programs: Partial<Record<Role, ProgramSeen>> = {}
   for (const [role, { program }] of wished) programs[role] = await programOf(program)
   const { overlay } = wish
+  const ready = new Set(await readyOf(edges, wish))
   const seen: Seen = {
     services,
-    ready: new Set(await readyOf(edges, wish)),
+    ready,
     unwell: edges.unwell ?? new Set(),
     programs,
     adapters: await host.adapters.list({}),
@@ -31,7 +33,7 @@ export async function look(
     networks: services.get('hns')?.state === 'Running' ? await host.networks.list({}) : undefined,
     subnet: overlay === undefined ? undefined : await edges.subnet(),
     sourceAddress: overlay === undefined ? undefined : await edges.addresses.reserved(overlay.network.name),
-    processes: await stopping(host, wish, services),
+    processes: await processesOf(host, doubtful(wish, services, ready)),
   }
   const now = edges.clock.now().getTime()
   const slow = slowOnes(wish, services).map(([role]) => [role, memory.stopping[role] ?? now] as const)
@@ -61,19 +63,29 @@ async function readyOf(edges: WorkerEdges, wish: WorkerWish): Promise<readonly R
   return (await Promise.all(answers)).flat()
 }
 
-async function stopping(
+/** Programs before their runners: whoever was started by one that is not found after it has lost it. */
+async function processesOf(
   host: WindowsOperations,
+  services: readonly WorkerService[],
+): Promise<Seen['processes']> {
+  const directories = [
+    ...services.map(({ program }) => program.path),
+    ...services.map(({ service }) => programIn(service)),
+  ].map((path) => win32.dirname(path))
+  const found: HostProcess[] = []
+  for (const below of new Set(directories)) found.push(...(await host.processes.list({ below })))
+  return found
+}
+
+/** Those with which something is not as it should be: to look at all processes takes a while. */
+function doubtful(
   wish: WorkerWish,
   services: Seen['services'],
-): Promise<Seen['processes']> {
-  // The manager may know the runner of a program, or the program itself.
-  const directories = slowOnes(wish, services).flatMap(([, { service, program }]) =>
-    [programIn(service), program.path].map((path) => win32.dirname(path)),
+  ready: Seen['ready'],
+): readonly WorkerService[] {
+  return servicesIn(wish).flatMap(([role, wished]) =>
+    services.get(wished.service.name)?.state === 'Running' && ready.has(role) ? [] : [wished],
   )
-  const found = await Promise.all(
-    [...new Set(directories)].map(async (below) => host.processes.list({ below })),
-  )
-  return found.flat()
 }
 
 function slowOnes(wish: WorkerWish, services: Seen['services']): readonly (readonly [Role, WorkerService])[] {

@@ -30,7 +30,7 @@ export interface Seen {
   readonly subnet: string | undefined
   /** The address that kube-proxy sends from, where one is taken for it. */
   readonly sourceAddress: string | undefined
-  /** Looked for only while a service takes long to stop. */
+  /** Looked for only while a service does not run, or is not well. */
   readonly processes: readonly HostProcess[]
 }
 

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ServiceState, ServiceWish } from '../operations/services.ts'
+import type { HostProcess } from '../operations/processes.ts'
+import { programIn } from '../scm/service-wish.ts'
 import { replacing } from './replace.ts'
 import type { Scene, Wishes } from './wanted.ts'
 import type { Role } from './wish.ts'
@@ -25,6 +27,8 @@ export function* serviceRuns(scene: Scene, role: Role, upon: readonly string[]):
     yield { step: { do: 'put', role }, keeps: true }
     return
   }
+  const orphan = orphanOf(seen, there, program.path)
+  if (orphan !== undefined) yield { step: { do: 'end', role, process: orphan }, keeps: true }
   const settings = [service.commandLine, ...service.environment, ...service.dependsOn]
   const basis = whole ? [target, ...settings, ...upon].join(' ') : 'a former program'
   if (there.state === 'Stopped') yield { step: { do: 'start', role, basis }, keeps: true }
@@ -54,10 +58,33 @@ function isAsWished(there: ServiceState, wish: ServiceWish): boolean {
   )
 }
 
-/** One that does not obey within its time is ended: the very process that was seen. */
+/**
+ * What a runner that was killed has left: it holds the port and the files that the next one needs. Its runner is looked for
+ * after it, so that one that has just been started is not taken for such.
+ */
+function orphanOf(
+  { processes }: Scene['seen'],
+  { processId, commandLine }: ServiceState,
+  path: string,
+): HostProcess | undefined {
+  if (isSame(programIn({ commandLine }), path)) return undefined
+  return processes.find(
+    ({ program, parent }) =>
+      isSame(program, path) && parent !== processId && processes.every(({ id }) => id !== parent),
+  )
+}
+
+/** As Windows compares paths. */
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
+}
+
+/** One that does not obey within its time is ended: the very process that was seen, and what it runs before it. */
 export function* isChanging({ seen, memory, now }: Scene, role: Role, processId: number): Wishes {
   const since = memory.stopping[role] ?? now
-  const process = seen.processes.find(({ id }) => id === processId)
+  const process =
+    seen.processes.find(({ parent }) => parent === processId) ??
+    seen.processes.find(({ id }) => id === processId)
   if (process !== undefined && now - since > stopPatience)
     yield { step: { do: 'end', role, process }, keeps: true }
   yield { wait: `${role}, which is about to start or stop` }

@@ -58,10 +58,11 @@ export function scmServices({ operations, layout, files, clock }: ScmEdges): Ser
   }
   const kill = async (name: string): Promise<void> => {
     const pid = (await list([name])).get(name)?.processId ?? 0
-    const process = (await operations.processes.list({ below: layout.base })).find(({ id }) => id === pid)
-    if (process === undefined) return
-    const { id, program, startedAt } = process
-    await operations.processes.end({ id, program, startedAt })
+    const all = await operations.processes.list({ below: layout.base })
+    // What a runner has started would run on without it.
+    const [own, children] = [all.filter(({ id }) => id === pid), all.filter(({ parent }) => parent === pid)]
+    for (const { id, program, startedAt } of pid === 0 ? [] : [...children, ...own])
+      await operations.processes.end({ id, program, startedAt })
   }
   const ended = async (name: string): Promise<void> => {
     const { signal } = new AbortController()

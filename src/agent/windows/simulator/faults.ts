@@ -1,6 +1,6 @@
 import { type NodeRole, roles } from '../recover/wish.ts'
 import { fileAt, type Machine, metadataAddress, newId, putFile } from './machine.ts'
-import { begin, fail, halt } from './manager.ts'
+import { begin, fail, halt, kill } from './manager.ts'
 import { overlay } from './programs.ts'
 import { bounce, dropNetwork } from './switching.ts'
 import { reboot } from './time.ts'
@@ -16,6 +16,7 @@ export const faultNames = [
   'damaged-program',
   'lost-program',
   'killed-process',
+  'killed-runner',
   'stopped-service',
   'changed-service',
   'removed-service',
@@ -66,6 +67,10 @@ export function inflict(machine: Machine, { name, role }: Fault): void {
     }
     case 'killed-process':
       return service === undefined ? undefined : fail(machine, service, 1)
+    case 'killed-runner': {
+      const runner = machine.processes.get(service?.process ?? 0)
+      return runner === undefined ? undefined : kill(machine, runner)
+    }
     case 'stopped-service':
       return service === undefined ? undefined : halt(machine, service)
     case 'changed-service': {
@@ -73,7 +78,8 @@ export function inflict(machine: Machine, { name, role }: Fault): void {
       return undefined
     }
     case 'removed-service': {
-      machine.processes.delete(service?.process ?? 0)
+      for (const { id, service: of } of machine.processes.values())
+        if (of === role) machine.processes.delete(id)
       machine.services.delete(role)
       return undefined
     }

@@ -31,7 +31,7 @@ const process = z.strictObject({
   program: text,
   sha256: text,
   damaged: z.boolean(),
-  started: z.strictObject({ image: text, sha256: text }).optional(),
+  parent: number,
   service: text,
   startedAt: number,
   network: text.optional(),
@@ -117,9 +117,7 @@ export function machineFrom(document: unknown, filesWith: (marks: Marks) => Simu
   return {
     ...rest,
     services: new Map(rest.services.map(([name, one]) => [name, restored(one)])),
-    processes: new Map(
-      rest.processes.map((one) => [one.id, { ...one, network: one.network, started: one.started }]),
-    ),
+    processes: new Map(rest.processes.map((one) => [one.id, { ...one, network: one.network }])),
     networks: rest.networks.map((one) => ({
       ...one,
       adapter: one.adapter,

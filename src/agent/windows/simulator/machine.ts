@@ -63,8 +63,8 @@ export interface SimulatedProcess {
   program: string
   readonly sha256: string
   readonly damaged: boolean
-  /** What it has started in turn, where it only starts another program: that file is locked as well. */
-  readonly started: { readonly image: string; readonly sha256: string } | undefined
+  /** Who has started it: the manager of services, or a runner. It runs on when that one is killed. */
+  readonly parent: number
   readonly service: string
   readonly startedAt: number
   /** The network that kube-proxy has found when it started. */
@@ -127,6 +127,9 @@ export interface SimulatedCluster {
   readonly programs: ReadonlyMap<string, string>
 }
 
+/** The process that starts services. */
+export const manager = 4
+
 export const hostAddress = '10.0.0.7'
 export const hostGateway = '10.0.0.1'
 export const metadataAddress = '169.254.169.254/32'
@@ -150,5 +153,5 @@ export function isRunning(
   { processes }: Pick<Machine, 'processes'>,
   { id }: Pick<SimulatedFile, 'id'>,
 ): boolean {
-  return [...processes.values()].some(({ image, started }) => image === id || started?.image === id)
+  return [...processes.values()].some(({ image }) => image === id)
 }

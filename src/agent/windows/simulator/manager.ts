@@ -1,6 +1,6 @@
 import { digestOf } from './file-handlers.ts'
 import type { SimulatedFile } from './files/files.ts'
-import { fileAt, type Machine, type SimulatedService } from './machine.ts'
+import { fileAt, type Machine, manager, type SimulatedProcess, type SimulatedService } from './machine.ts'
 
 /** The Service Control Manager: services start and stop in their time, and those that fail are started again. */
 const startsIn = 1000
@@ -20,21 +20,11 @@ export function begin(machine: Machine, service: SimulatedService): void {
   const program = programOf(service)
   const image = fileAt(machine, program)
   if (image === undefined || image.directory) throw new Error('The system cannot find the file specified')
-  const other = startedBy(machine, service)
-  const isDamaged = (file: SimulatedFile | undefined): boolean =>
-    file?.content.subarray(0, 7).toString() === 'damaged'
-  const id = ++machine.last
-  machine.processes.set(id, {
-    id,
-    image: image.id,
-    program,
-    sha256: digestOf(image.content),
-    damaged: isDamaged(image) || isDamaged(other),
-    started: other && { image: other.id, sha256: digestOf(other.content) },
-    service: service.name,
-    startedAt: machine.time,
-    network: undefined,
-  })
+  const runs = toRun(service)
+  const other = runs === undefined ? undefined : fileAt(machine, runs)
+  const isVain = runs !== undefined && other === undefined
+  const id = spawn(machine, service, image, { parent: manager, isVain })
+  if (other !== undefined) spawn(machine, service, other, { parent: id, isVain })
   Object.assign(service, {
     state: 'Start Pending',
     until: machine.time + startsIn,
@@ -43,14 +33,31 @@ export function begin(machine: Machine, service: SimulatedService): void {
   })
 }
 
-/** The program that a runner is told to run. */
-function startedBy(
+function spawn(
   machine: Machine,
-  { commandLine }: Pick<SimulatedService, 'commandLine'>,
-): SimulatedFile | undefined {
+  { name }: SimulatedService,
+  { id: image, path, content }: SimulatedFile,
+  { parent, isVain }: { readonly parent: number; readonly isVain: boolean },
+): number {
+  const id = ++machine.last
+  machine.processes.set(id, {
+    id,
+    image,
+    program: path,
+    sha256: digestOf(content),
+    damaged: isVain || content.subarray(0, 7).toString() === 'damaged',
+    parent,
+    service: name,
+    startedAt: machine.time,
+    network: undefined,
+  })
+  return id
+}
+
+/** The program that a runner is told to run. */
+function toRun({ commandLine }: Pick<SimulatedService, 'commandLine'>): string | undefined {
   const [, ...words] = commandLine.match(/"[^"]*"|\S+/g) ?? []
-  const program = words.map((word) => word.replaceAll('"', '')).find((word) => /^[A-Z]:.*\.exe$/.test(word))
-  return program === undefined ? undefined : fileAt(machine, program)
+  return words.map((word) => word.replaceAll('"', '')).find((word) => /^[A-Z]:.*\.exe$/.test(word))
 }
 
 /** As the manager does it by itself: that it could not is written to a log that nobody reads. */
@@ -82,7 +89,22 @@ export function fail(machine: Machine, service: SimulatedService, exitCode: numb
   service.restartAt = wasStopping || after === undefined ? undefined : machine.time + after
 }
 
+/** As when somebody kills it: what a runner has started runs on without it, and a runner ends with what it has started. */
+export function kill(machine: Machine, process: SimulatedProcess): void {
+  const service = machine.services.get(process.service)
+  machine.processes.delete(process.id)
+  if (service === undefined || ![process.id, process.parent].includes(service.process)) return
+  const orphans = childrenOf(machine, process.id)
+  fail(machine, service, 1)
+  for (const orphan of orphans) machine.processes.set(orphan.id, orphan)
+}
+
+export function childrenOf({ processes }: Machine, id: number): SimulatedProcess[] {
+  return [...processes.values()].filter(({ parent }) => parent === id)
+}
+
 function ended(machine: Machine, service: SimulatedService, exitCode: number): void {
+  for (const { id } of childrenOf(machine, service.process)) machine.processes.delete(id)
   machine.processes.delete(service.process)
   Object.assign(service, { state: 'Stopped', process: 0, exitCode, deaf: false })
   if (service.leaving === true) machine.services.delete(service.name)

@@ -1,6 +1,5 @@
 import type { Handlers } from './handler.ts'
 import type { Machine, SimulatedRoute } from './machine.ts'
-import { runsSince } from './manager.ts'
 import { addNetwork, dropNetwork } from './switching.ts'
 
 type Parts = Pick<
@@ -101,10 +100,12 @@ export function networkHandlers(machine: Machine): Parts {
       },
     },
     ports: {
-      list: () =>
-        runsSince(machine, 'kubelet') === undefined
-          ? []
-          : [{ LocalPort: 10_250, OwningProcess: machine.services.get('kubelet')?.process ?? 0 }],
+      list: () => {
+        const listening = [...machine.processes.values()].find(({ program }) =>
+          program.endsWith('\\kubelet.exe'),
+        )
+        return listening === undefined ? [] : [{ LocalPort: 10_250, OwningProcess: listening.id }]
+      },
     },
     firewall: {
       list: ({ group }) =>

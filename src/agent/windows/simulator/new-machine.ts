@@ -1,7 +1,15 @@
 import { digestOf } from './file-handlers.ts'
 import type { SimulatedFiles } from './files/files.ts'
 import { memoryFiles } from './files/memory-files.ts'
-import { hostAddress, hostGateway, type Machine, metadataAddress, newId, putFile } from './machine.ts'
+import {
+  hostAddress,
+  hostGateway,
+  type Machine,
+  manager,
+  metadataAddress,
+  newId,
+  putFile,
+} from './machine.ts'
 
 export interface MachineWish {
   readonly files?: SimulatedFiles
@@ -79,7 +87,7 @@ function addForeign(machine: Machine): void {
       program: image.path,
       sha256: digestOf(name),
       damaged: false,
-      started: undefined,
+      parent: manager,
       service: name,
       startedAt: 0,
       network: undefined,

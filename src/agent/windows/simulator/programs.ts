@@ -1,5 +1,5 @@
-import { fileAt, type Machine, newId, putFile, type SimulatedProcess } from './machine.ts'
-import { fail, runsSince } from './manager.ts'
+import { fileAt, type Machine, manager, newId, putFile, type SimulatedProcess } from './machine.ts'
+import { childrenOf, fail, runsSince } from './manager.ts'
 import { addNetwork, dropNetwork, isUp } from './switching.ts'
 
 /** The network of pods, as all of them know it. */
@@ -7,10 +7,12 @@ export const overlay = 'flannel.4096'
 
 /** What the programs of a node do as time goes by, as far as others can see it. */
 export function live(machine: Machine): void {
-  for (const { damaged, service } of [...machine.processes.values()]) {
-    const known = machine.services.get(service)
-    // A program that is damaged ends at once.
-    if (known?.state === 'Running' && damaged) fail(machine, known, 1)
+  for (const process of [...machine.processes.values()]) {
+    const known = machine.services.get(process.service)
+    const isItsOwn = known?.process === process.id || known?.process === process.parent
+    // A program that is damaged ends at once, and one that finds its port or its files taken as well.
+    if (known?.state === 'Running' && isItsOwn && (process.damaged || orphanOf(machine, process.service)))
+      fail(machine, known, 1)
   }
   for (const network of machine.networks) {
     if (network.adapter !== undefined && isUp(machine)) network.managementAddress = machine.address
@@ -82,8 +84,17 @@ function addressToSendFrom(machine: Machine): string | undefined {
   return /sourceVip: "?([\d.]+)/.exec(fileAt(machine, path)?.content.toString() ?? '')?.[1]
 }
 
+/** The one that does the work, and not its runner. */
 export function processOf(machine: Machine, name: string): SimulatedProcess | undefined {
-  return machine.processes.get(machine.services.get(name)?.process ?? 0)
+  const process = machine.services.get(name)?.process ?? 0
+  return childrenOf(machine, process)[0] ?? machine.processes.get(process)
+}
+
+/** What is left of a service whose runner was killed. */
+function orphanOf({ processes }: Machine, name: string): SimulatedProcess | undefined {
+  return [...processes.values()].find(
+    ({ service, parent }) => service === name && parent !== manager && !processes.has(parent),
+  )
 }
 
 /** The address that host-local has given to kube-proxy. */

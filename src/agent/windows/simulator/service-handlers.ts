@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Handlers } from './handler.ts'
 import { instantOf } from './instant.ts'
 import type { Machine, SimulatedService } from './machine.ts'
-import { begin, fail, halt } from './manager.ts'
+import { begin, halt, kill } from './manager.ts'
 
 type Parts = Pick<Handlers, 'services' | 'processes' | 'environment' | 'system'>
 
@@ -67,18 +67,16 @@ export function serviceHandlers(machine: Machine): Parts {
       list: ({ below }) =>
         [...machine.processes.values()]
           .filter(({ program }) => program.toLowerCase().startsWith(`${below.toLowerCase()}\\`))
-          .map(({ id, program, startedAt }) => ({
+          .map(({ id, parent, program, startedAt }) => ({
             ProcessId: id,
-            ParentProcessId: 4,
+            ParentProcessId: parent,
             ExecutablePath: program,
             CreationDate: instantOf(startedAt),
           })),
       end({ id, program, startedAt }) {
         const process = machine.processes.get(id)
         if (process?.program !== program || instantOf(process.startedAt) !== startedAt) return []
-        const service = machine.services.get(process.service)
-        if (service === undefined) machine.processes.delete(id)
-        else fail(machine, service, 1)
+        kill(machine, process)
         return []
       },
     },

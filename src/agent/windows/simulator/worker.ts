@@ -13,6 +13,8 @@ import { isUp } from './switching.ts'
 
 const programs = String.raw`C:\hyperkube\programs`
 
+const runner = `${programs}\\runner-1.0.0\\runner.exe`
+
 function serviceOf(role: NodeRole): WorkerService {
   const path = `${programs}\\${role}-1.0.0\\${role}.exe`
   return {
@@ -20,7 +22,8 @@ function serviceOf(role: NodeRole): WorkerService {
     service: {
       name: role,
       description: `${role} of a test`,
-      commandLine: commandLine(path, ['--v=2', `--node-ip=${hostAddress}`]),
+      // As those of a plan: its words go to a file through another program.
+      commandLine: commandLine(runner, ['-log-file=C:\\x.log', path, '--v=2', `--node-ip=${hostAddress}`]),
       dependsOn: role === 'kubelet' ? ['containerd'] : [],
       environment: role === 'flanneld' ? ['NODE_NAME=win1'] : [],
       restartAfter: [2000, 5000, 15_000],
@@ -67,6 +70,7 @@ export interface SimulatedWorker extends SimulatedHost {
 export function simulatedWorker(): SimulatedWorker {
   const contents = roles.map((role) => [workerWish.services[role].program.path, contentOf(role)] as const)
   const simulated = simulatedHost(newMachine(new Map(contents)))
+  putFile(simulated.machine, runner, 'a program that runs others')
   return { ...simulated, edges: edgesOf(simulated) }
 }
 
