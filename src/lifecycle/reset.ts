@@ -1,4 +1,5 @@
 import type { Claim } from '../contract/request.ts'
+import { hasCode } from '../kit/errors.ts'
 import { until } from '../kit/until.ts'
 import type { Remote } from '../ssh/remote.ts'
 import { untilAgentGone } from './agent-switch.ts'
@@ -14,13 +15,18 @@ const patience = 30_000
  * nobody is there to be asked.
  */
 export async function resetHost(session: Session, claim: Claim, tell: Tell): Promise<void> {
-  await inRun(session, tell, { type: 'reset', claim })
+  await inRun(session, tell, { type: 'reset', claim }).catch(unlessGone)
   // Whoever looks at the host right afterwards shall not find it on its way out. It goes, whether or not we see it go.
   const signal = AbortSignal.timeout(patience)
   const { remote } = session
   if (remote?.windows === undefined)
     await remote?.exec(untilAgentGone, { signal, root: true }).catch(() => undefined)
   else await untilCleared(remote, signal)
+}
+
+/** Who lost the way meanwhile, and finds the agent gone, knows that all before it is gone, too. */
+function unlessGone(error: unknown): void {
+  if (!hasCode(error, 'AGENT_NOT_THERE')) throw error
 }
 
 /** Windows removes no program that runs: those that ran until the end go once they have ended. */

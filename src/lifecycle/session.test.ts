@@ -15,6 +15,8 @@ const never = new AbortController().signal
 interface Talk {
   readonly messages: number
   readonly end?: 'SSH_LOST' | 'AGENT_GONE'
+  /** Nothing of ours is there to talk to. */
+  readonly missing?: boolean
 }
 
 /** A host whose conversations go as told, the last one for good. Says how often somebody logged in. */
@@ -27,7 +29,11 @@ function hostOf(...talks: readonly Talk[]) {
       host: 'cp1',
       exec: async () => Promise.reject(new Error('nothing is run on it')),
       upload: async () => Promise.reject(new Error('nothing is sent to it')),
-      open: async () => conversation(talks[counts.talks++] ?? { messages: Infinity }, heard),
+      async open() {
+        const talk = talks[counts.talks++] ?? { messages: Infinity }
+        if (talk.missing === true) throw new HyperkubeError('AGENT_NOT_THERE', 'none there', { host: 'cp1' })
+        return conversation(talk, heard)
+      },
       dial: async () => Promise.reject(new Error('nothing is reached through it')),
       close: async () => undefined,
     }
@@ -121,4 +127,11 @@ test('nobody waits for a host once the session is over', async () => {
   const asked = session.ask({ type: 'clock' }, 'clock')
   await session.close()
   await expect(asked).rejects.toThrow('the session is over')
+})
+
+test('an agent that has been taken off its host meanwhile is not waited for', async () => {
+  const { session, counts } = hostOf({ messages: 2, end: 'SSH_LOST' }, { messages: 0, missing: true })
+  await expect(session.follow(run, () => undefined)).rejects.toMatchObject({ code: 'AGENT_NOT_THERE' })
+  expect(counts.talks).toBe(2)
+  expect(session.remote).toBeDefined()
 })

@@ -94,19 +94,31 @@ export class Session {
   /** The agent may have been started a moment ago, or come with its host. */
   async #open(): Promise<AgentLink> {
     try {
-      const link = await until(`the agent of ${this.host} to answer`, async () => this.#call(), {
+      const called = await until(`the agent of ${this.host} to answer`, async () => this.#callOrMiss(), {
         within: this.#within,
         every: 500,
         signal: this.#signal,
       })
+      if (called instanceof HyperkubeError) throw called
       this.#within = patience
-      return link
+      return called
     } catch (error) {
       this.#link = undefined
       if (!(error instanceof HyperkubeError) || error.code !== 'TIMED_OUT') throw error
       const { message, cause } = error
       const hint = 'once it is back, run the same command again: it goes on where this one ended'
       throw new HyperkubeError('TIMED_OUT', message, { hint, cause })
+    }
+  }
+
+  /** One that has answered before, and of which the host has nothing any more, does not come back. */
+  async #callOrMiss(): Promise<AgentLink | HyperkubeError> {
+    try {
+      return await this.#call()
+    } catch (error) {
+      if (this.#within === patience && error instanceof HyperkubeError && error.code === 'AGENT_NOT_THERE')
+        return error
+      throw error
     }
   }
 
@@ -125,9 +137,9 @@ export class Session {
     }
   }
 
-  /** An agent that is gone comes back by the same way; whatever else went wrong, the way may be the cause. */
+  /** The way to an agent that is gone is as it was; whatever else went wrong, the way may be the cause. */
   #partOver(cause: unknown): void {
-    if (hasCode(cause, 'AGENT_GONE')) return
+    if (hasCode(cause, 'AGENT_GONE') || hasCode(cause, 'AGENT_NOT_THERE')) return
     const remote = this.#remote
     this.#remote = undefined
     remote?.close().catch(() => undefined)
