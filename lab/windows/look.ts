@@ -2,8 +2,8 @@ import type { Machine } from '../../src/agent/windows/simulator/machine.ts'
 
 /** A host as it shall be again after a reset: without times, numbers of processes, and what comes and goes by itself. */
 export function lookAt(machine: Machine): object {
-  const { services, networks, endpoints, policies, routes, rules, environment, adapters, files, taken } =
-    machine
+  // The book of host-local is not among them: on a host it is files, which are.
+  const { services, networks, endpoints, policies, routes, rules, environment, adapters, files } = machine
   return {
     services: [...services.values()].map(({ name, commandLine, description, state }) => ({
       name,
@@ -15,10 +15,11 @@ export function lookAt(machine: Machine): object {
     endpoints: endpoints.map(({ name, address }) => ({ name, address })),
     policies: policies.length,
     adapters: adapters.map(({ name, virtual, addresses }) => ({ name, virtual, addresses })),
-    routes: routes.map(({ destination, nextHop, metric }) => ({ destination, nextHop, metric })),
+    routes: routes
+      .map(({ destination, nextHop, metric }) => ({ destination, nextHop, metric }))
+      .toSorted((a, b) => a.destination.localeCompare(b.destination)),
     rules: [...rules.values()],
     environment: [...environment],
-    taken: [...taken].filter(([, book]) => book.size > 0).map(([network]) => network),
     files: files
       .all()
       // The login's own directory is where programs are brought to first.

@@ -102,7 +102,9 @@ function documentOf(
   if (!('spec' in all) || typeof all.spec !== 'object' || all.spec === null) throw new Error('it has no spec')
   const spec = all.spec
   const known: unknown = 'hosts' in spec ? spec.hosts : []
-  return { ...all, spec: { ...spec, hosts: [...(Array.isArray(known) ? known : []), ...hosts] } }
+  const merged = [...(Array.isArray(known) ? known : []), ...hosts]
+  // The simulated hosts have a route to where a cloud tells them about themselves, which a switch takes away.
+  return { ...all, spec: { ...spec, hosts: merged, windows: { cloud: 'gcp' } } }
 }
 
 async function adminOf(directory: string, [any]: readonly Machine[]): Promise<KubeApi> {
