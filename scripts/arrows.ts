@@ -23,7 +23,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   'src/kube': ['src/contract', 'src/kit'],
   'src/etcd': ['src/contract', 'src/kit'],
   'src/addons': ['src/kube', 'src/catalog', 'src/spec', 'src/contract', 'src/kit'],
-  'src/agent': ['src/pki', 'src/kube', 'src/etcd', 'src/diff', 'src/contract', 'src/kit'],
+  'src/agent': ['src/snapshot', 'src/pki', 'src/kube', 'src/etcd', 'src/diff', 'src/contract', 'src/kit'],
   'src/manager': ['src/kube', 'src/etcd', 'src/addons', 'src/pki', 'src/contract', 'src/kit'],
   'src/ssh': ['src/identity', 'src/contract', 'src/kit'],
   'src/lifecycle': [

@@ -6,6 +6,9 @@ import { alternativeNames } from './wish.ts'
 /** The name of a request is its identity: nothing is ever done twice under the same one. */
 const id = z.string().regex(/^[a-z0-9][a-z0-9.-]{0,127}$/)
 
+/** What a snapshot on a host may be called: nothing that leads out of its directory, or is hidden in it. */
+export const snapshotFile = z.string().regex(/^[a-z0-9][\w.-]{0,99}$/i)
+
 /** What may be asked of a host while no operator is near. Nothing here changes what its plan says. */
 export const hostAsk = z.discriminatedUnion('type', [
   /** To look at everything anew, and to say how it is. */
@@ -19,7 +22,7 @@ export const hostAsk = z.discriminatedUnion('type', [
   /** To keep the database of its own member of etcd under a name, and only once that one is good to remove others. */
   z.strictObject({
     type: z.literal('take-snapshot'),
-    name: z.string().regex(/^[a-z0-9][\w.-]{0,99}$/i),
+    name: snapshotFile,
     remove: z.array(z.string()).max(100),
   }),
 ])

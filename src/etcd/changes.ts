@@ -3,7 +3,7 @@ import { memberAddAnswer, memberListAnswer } from './answers.ts'
 import type { EtcdClient } from './client.ts'
 import { EtcdError } from './etcd-error.ts'
 import type { CallOptions } from './gateway.ts'
-import { checkAddition, checkPromotion, checkRemoval } from './guards.ts'
+import { checkAddition, checkPause, checkPromotion, checkRemoval } from './guards.ts'
 import { decimalId, findMember, type Member, type MemberList, type Observation } from './member.ts'
 import { observe } from './observe.ts'
 
@@ -74,6 +74,20 @@ export async function moveLeader(
   const body = { targetID: decimalId(target.id) }
   await client.changeAt(endpoint, 'maintenance/transfer-leadership', body, z.looseObject({}), options)
   return true
+}
+
+/** In milliseconds: a large database takes its time. */
+const defragmentation = 5 * 60_000
+
+/** Has the member at this endpoint give back the space that it does not use. It answers nobody meanwhile. */
+export async function memberDefragment(
+  client: EtcdClient,
+  endpoint: string,
+  { signal, timeout = defragmentation }: CallOptions = {},
+): Promise<void> {
+  const { id } = await client.status(endpoint, { signal })
+  checkPause(await observe(client, { signal }), id)
+  await client.changeAt(endpoint, 'maintenance/defragment', {}, z.looseObject({}), { signal, timeout })
 }
 
 function known(observed: Observation, host: string): Member {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { memberListAnswer } from './answers.ts'
-import { memberAddLearner, memberPromote, memberRemove, moveLeader } from './changes.ts'
+import { memberAddLearner, memberDefragment, memberPromote, memberRemove, moveLeader } from './changes.ts'
 import { EtcdClient } from './client.ts'
 import { type FakeEtcd, fakeEtcd } from './fake-etcd.ts'
 import { observationOf } from './fixtures.ts'
@@ -199,6 +199,20 @@ describe('changes', () => {
     expect(await moveLeader(client, observed, 'host-b')).toBe(true)
     expect(await moveLeader(client, observed, 'host-a')).toBe(false)
     expect(etcd.changes).toEqual(['transfer-leadership {"targetID":"11"} at a'])
+  })
+
+  test('a member gives back space where the others are enough meanwhile, or where it is alone', async () => {
+    const etcd = await three()
+    const endpoint = etcd.servers[1]?.url ?? ''
+    const client = clientOf(endpoint)
+    await memberDefragment(client, endpoint)
+    expect(etcd.changes).toEqual(['defragment {} at b'])
+    etcd.stop('c')
+    await expect(memberDefragment(client, endpoint)).rejects.toMatchObject({ code: 'ETCD_QUORUM' })
+    expect(etcd.changes).toHaveLength(1)
+    const single = await fakeEtcd(authority, stack, { id: 'a' })
+    await memberDefragment(clientFor(single), single.servers[0]?.url ?? '')
+    expect(single.changes).toEqual(['defragment {} at a'])
   })
 
   test.each(['rpc not supported for learner', 'unhealthy cluster'])(

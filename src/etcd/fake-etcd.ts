@@ -8,6 +8,8 @@ export interface FakeMember {
   readonly id: string
   readonly learner?: boolean
   readonly away?: boolean
+  /** What it gives to whoever wants all of it. */
+  readonly database?: Buffer
 }
 
 export interface FakeEtcd {
@@ -54,9 +56,13 @@ export async function fakeEtcd(
               text: '[+]data_corruption ok\n[-]linearizable_read failed: etcdserver: no leader\n',
             }
       case '/v3/maintenance/status':
-        return { json: status(me.id, members[0]?.id ?? '0') }
+        return { json: status(me, members[0]?.id ?? '0') }
       case '/v3/maintenance/alarm':
         return { json: { header } }
+      case '/v3/kv/range':
+        return { json: { header: { ...header, revision: '7' }, count: '3' } }
+      case '/v3/maintenance/snapshot':
+        return { status: 200, text: pieces(me.database ?? Buffer.of()) }
       case '/v3/cluster/member/list':
         return serves || !listBody.parse(body).linearizable ? list() : noLeader
       default:
@@ -99,8 +105,27 @@ function entry({ id, learner = false }: FakeMember, url: string | undefined): ob
   }
 }
 
-function status(id: string, leader: string): object {
-  return { header: { ...header, member_id: decimalId(id) }, version: '3.7.3', leader: decimalId(leader) }
+function status({ id, database, learner = false }: FakeMember, leader: string): object {
+  return {
+    header: { ...header, member_id: decimalId(id) },
+    version: '3.7.3',
+    leader: decimalId(leader),
+    isLearner: learner,
+    dbSize: String(database?.length ?? 0),
+  }
+}
+
+/** As etcd sends a database: a document in each line, and what remains is counted without the digest at the end. */
+function pieces(database: Buffer): string {
+  const size = 1000
+  let text = ''
+  for (let at = 0; at < database.length; at += size) {
+    const bytes = database.subarray(at, at + size)
+    const remaining = Math.max(0, database.length - 32 - at - bytes.length)
+    const result = { blob: bytes.toString('base64'), remaining_bytes: String(remaining) }
+    text += `${JSON.stringify({ result })}\n`
+  }
+  return text
 }
 
 const added = { header, member: { ID: '255', peerURLs: ['https://new:2380'], isLearner: true } }

@@ -3,7 +3,7 @@ import type { Agent } from 'node:https'
 import type { z } from 'zod'
 import { type Credentials, LiveCredentials } from '../kit/credentials.ts'
 import { EtcdError, jsonOf, refused, unanswered } from './etcd-error.ts'
-import { ask, NoAnswer, type Patience, readText } from '../kit/exchange.ts'
+import { ask, NoAnswer, readText } from '../kit/exchange.ts'
 import { agentOver, type Dial } from '../kit/tunnel-agent.ts'
 
 export interface CallOptions {
@@ -19,7 +19,7 @@ export interface Page {
 
 /** Longer than etcd itself waits for a quorum, so that its own words are heard. */
 const usual = 12_000
-const patience: Patience = { connect: 3000, answer: usual }
+const connect = 3000
 const limit = 4 * 2 ** 20
 /** So long without a byte is no answer any more. */
 const stall = 30_000
@@ -70,7 +70,7 @@ export class Gateway {
     const timer = setTimeout(() => silence.abort(), timeout)
     const either = AbortSignal.any([given, silence.signal])
     try {
-      const response = await this.#ask(endpoint, 'POST', `/v3/${path}`, JSON.stringify(body), either)
+      const response = await this.#ask(endpoint, 'POST', `/v3/${path}`, JSON.stringify(body), usual, either)
       if (response.statusCode !== 200) {
         const text = await readText(response, limit, either)
         throw refused(path, endpoint, response.statusCode ?? 0, text)
@@ -103,7 +103,7 @@ export class Gateway {
     const given = this.#either(signal)
     const either = AbortSignal.any([given, AbortSignal.timeout(timeout)])
     try {
-      const response = await this.#ask(endpoint, method, path, body, either)
+      const response = await this.#ask(endpoint, method, path, body, Math.max(usual, timeout), either)
       return { status: response.statusCode ?? 0, text: await readText(response, limit, either) }
     } catch (error) {
       given.throwIfAborted()
@@ -117,6 +117,7 @@ export class Gateway {
     method: string,
     path: string,
     body: string | undefined,
+    answer: number,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
     return ask({
@@ -126,7 +127,7 @@ export class Gateway {
       body,
       agent: this.#agent,
       identity: await this.#credentials.current(),
-      patience,
+      patience: { connect, answer },
       signal,
     })
   }

@@ -1,6 +1,6 @@
 import { EtcdError } from './etcd-error.ts'
 import { type Member, type Observation, titleOf } from './member.ts'
-import { quorumAfterRemoving, quorumNow } from './quorum.ts'
+import { quorumAfterLosing, quorumAfterRemoving, quorumNow } from './quorum.ts'
 
 /** etcd takes one learner at a time; and while a voter is away, one more would only raise what is needed. */
 export function checkAddition({ members, health }: Observation): void {
@@ -35,6 +35,16 @@ export function checkRemoval({ members, health }: Observation, id: string): void
   const { kept, voters, well, needed } = quorumAfterRemoving(members, health, id)
   if (kept) return
   const message = `without ${titleOf(member)}, ${well} of ${voters} voters would be well, and ${needed} are needed`
+  throw new EtcdError('ETCD_QUORUM', message, { hint: 'bring another one back first' })
+}
+
+/** While it answers nobody, the others must be enough. Where it is alone there is nobody who could be. */
+export function checkPause({ members, health }: Observation, id: string): void {
+  const member = members.find((one) => one.id === id)
+  if (member === undefined || member.learner) return
+  const { kept, voters, well, needed } = quorumAfterLosing(members, health, id)
+  if (kept || voters === 1) return
+  const message = `while ${titleOf(member)} answers nobody, ${well} of ${voters} voters would be well, and ${needed} are needed`
   throw new EtcdError('ETCD_QUORUM', message, { hint: 'bring another one back first' })
 }
 

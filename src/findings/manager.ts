@@ -36,6 +36,16 @@ export const manager: Entries = {
     remedy:
       'If the disk is well, remove the file that is named, on the host, and restart the agent: `systemctl restart hyperkube-agent`.',
   },
+  HOST_CANNOT: {
+    summary: 'A host was asked by a controller for something that it cannot do.',
+    meaning: 'It has no member of etcd, or no service of that name. Nothing was done.',
+    remedy: 'Nothing, if a host was just changed: controllers learn it from what its agent says next.',
+  },
+  HOST_TAKEN: {
+    summary: 'A host did not do what a controller asked for, because somebody else had come before.',
+    meaning: 'An operator is at work, or etcd is being restored. Nothing was done.',
+    remedy: 'Nothing: controllers ask again later.',
+  },
   MANAGER_CONTROLLER_UNKNOWN: {
     summary: '`--controllers` names a controller that does not exist.',
     meaning: 'Nothing was started: whoever turns one off by a wrong name would believe that it is off.',

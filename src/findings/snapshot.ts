@@ -44,6 +44,19 @@ export const snapshot: Entries = {
     meaning: 'There is no room, or you may not write there. Nothing was kept.',
     remedy: '`df -h` and `ls -ld` of the directory in the message. `--to` names another one.',
   },
+  SNAPSHOT_NO_ROOM: {
+    summary: 'A host has no room for a snapshot of its own member of etcd.',
+    meaning:
+      'A tenth of the disk stays free, because etcd itself needs it. Nothing was kept; the others stay.',
+    remedy: '`df -h /var/lib/hyperkube` on the host, and make room.',
+  },
+  SNAPSHOT_NOT_GOOD: {
+    summary: 'A snapshot that a host has taken of its own member of etcd is not good, and was not kept.',
+    meaning:
+      'etcd’s own program finds something wrong in it, or less than was there before. The former ones stay.',
+    remedy:
+      '`hyperkube etcd status` says whether a member is damaged; `journalctl -u etcd -n 50` on its host.',
+  },
   SNAPSHOT_NAME: {
     summary: 'What was given as a name is none for a snapshot.',
     remedy: 'Letters, digits, dots and dashes, 100 at most: `hyperkube etcd snapshot save before-upgrade`.',

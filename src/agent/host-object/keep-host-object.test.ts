@@ -33,7 +33,14 @@ async function stage() {
   let told: Told = { agent: '1.0.0', components: [] }
   const start = async (signal = stop.signal): Promise<void> =>
     keepHostObject({
-      ...{ client: clientOf([url]), name: 'n1', told: async () => told, random: () => 0, signal },
+      ...{
+        client: clientOf([url]),
+        name: 'n1',
+        told: async () => told,
+        random: () => 0,
+        signal,
+        line: signal,
+      },
       ...{ clock: systemClock, generation: () => 1, taken: async () => false, say: () => undefined },
       book: await RequestBook.open(host),
       deeds: testDeeds(host),

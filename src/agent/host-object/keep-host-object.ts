@@ -19,6 +19,10 @@ export interface HostObjectScene extends AnswerScene {
   readonly name: string
   readonly told: (signal: AbortSignal) => Promise<Told>
   readonly clock: Clock
+  /** Ends the line to the API. What is being done for it gets to its end: that ends with `signal`. */
+  readonly line: AbortSignal
+  /** Is told what is wrong with the line. It is tried again all the same. */
+  readonly onTrouble?: (error: unknown) => void
   /** From 0 to 1. */
   readonly random: () => number
   readonly timing?: Partial<WatchTiming>
@@ -35,13 +39,14 @@ const manager = 'hyperkube-agent'
  * nobody from hearing that the agent lives.
  */
 export async function keepHostObject(scene: HostObjectScene): Promise<void> {
-  const { client, name, clock, random, say, signal, timing } = scene
+  const { client, name, clock, random, say, line, onTrouble, timing } = scene
   const watch = new Watch(client, hosts, {
     fields: `metadata.name=${name}`,
     select: ({ spec, status, metadata }) => ({
       ...{ requests: spec.requests ?? [], status, version: metadata.resourceVersion },
     }),
     ...(timing === undefined ? {} : { timing }),
+    ...(onTrouble === undefined ? {} : { onTrouble }),
   })
   const [acting, telling] = [bellFor(clock), bellFor(clock)]
   const own = () => watch.current.get(name)
@@ -64,7 +69,7 @@ export async function keepHostObject(scene: HostObjectScene): Promise<void> {
     const now = clock.now()
     const { highest } = scene.book.memory
     const status: HostStatus = {
-      ...(await scene.told(signal)),
+      ...(await scene.told(line)),
       heartbeat: now.toISOString(),
       generation: scene.generation(),
       ...(highest === undefined ? {} : { highest }),
@@ -74,18 +79,18 @@ export async function keepHostObject(scene: HostObjectScene): Promise<void> {
     if (isDue(sent?.status ?? object.status, status, now.getTime())) {
       const { apiVersion, kind } = hosts
       const manifest = { apiVersion, kind, metadata: { name }, status }
-      const { metadata } = await patchStatus(client, manifest, { force: true, manager, signal })
+      const { metadata } = await patchStatus(client, manifest, { force: true, manager, signal: line })
       sent = { status, version: metadata.resourceVersion, at: now.getTime() }
     }
     return { next: usual, troubles: [] }
   }
   const round = async (look: () => Promise<Look>, bell: typeof acting): Promise<void> =>
     rounds({
-      ...{ look, first: 0, usual, random, say, signal },
+      ...{ look, first: 0, usual, random, say, signal: line },
       clock: { now: () => clock.now(), pause: async (ms, until) => bell.pause(ms, until) },
     })
   const listen = async (): Promise<void> => {
-    for await (const change of watch.changes(signal)) {
+    for await (const change of watch.changes(line)) {
       if (change.type === 'deleted' || own()?.version === sent?.version) sent = undefined
       acting.ring()
       telling.ring()

@@ -4,7 +4,7 @@ import { type HostRequestMemory, hostRequestMemoryFormat } from '../../contract/
 import { readVersioned } from '../../contract/versioned.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { statePath, writeState } from '../apply/state-file.ts'
-import type { LinuxHost } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 
 const file = 'requests.json'
 
@@ -13,12 +13,12 @@ const grace = 24 * 3_600_000
 
 /** What was asked of this host, on its disk before anything is done. */
 export class RequestBook {
-  readonly #host: LinuxHost
+  readonly #host: Host
   #memory: HostRequestMemory
   /** What is on the disk. */
   #written: HostRequestMemory
 
-  private constructor(host: LinuxHost, memory: HostRequestMemory) {
+  private constructor(host: Host, memory: HostRequestMemory) {
     this.#host = host
     this.#memory = memory
     this.#written = memory
@@ -28,7 +28,7 @@ export class RequestBook {
    * What an agent before this one began and did not end is ended by that. Fails where the book is there and cannot be read:
    * with an empty one, things would be done twice, and for anybody.
    */
-  static async open(host: LinuxHost): Promise<RequestBook> {
+  static async open(host: Host): Promise<RequestBook> {
     const text = await host.files.read(statePath(host, file))
     const memory = text === undefined ? nothing : read(text.toString('utf8'), statePath(host, file))
     const book = new RequestBook(host, memory)

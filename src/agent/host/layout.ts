@@ -5,6 +5,8 @@ import { deliveries, windowsDeliveries } from '../../contract/delivered.ts'
 export interface Layout {
   /** What the agent remembers. */
   readonly state: string
+  /** What is kept of the host's own member of etcd, where it has one, while no operator is near. */
+  readonly snapshots: string
   /** What was brought to the host for the next runs. */
   readonly delivered: string
   /** Directories beside those of components where unfinished files of ours may lie. */
@@ -31,6 +33,7 @@ export interface LinuxLayout extends Layout {
 
 export const linuxLayout: LinuxLayout = {
   state: '/var/lib/hyperkube/agent',
+  snapshots: '/var/lib/hyperkube/snapshots',
   delivered: deliveries,
   swept: ['/etc/systemd/system', '/etc/modules-load.d', '/etc/sysctl.d'],
   units: '/etc/systemd/system',
@@ -61,6 +64,7 @@ export function windowsLayout(base: string): WindowsLayout {
   return {
     base,
     state: at('state', 'agent'),
+    snapshots: at('state', 'snapshots'),
     delivered: windowsDeliveries(base),
     swept: [],
     current: undefined,

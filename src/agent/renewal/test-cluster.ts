@@ -4,7 +4,7 @@ import type { ComponentPlan, PlannedCertificate } from '../../contract/component
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Wish } from '../../contract/wish.ts'
 import { componentOf } from '../../diff/fixtures.ts'
-import { type TestServer, testServer } from '../../kit/test-server.ts'
+import { type Asked, type TestAnswer, type TestServer, testServer } from '../../kit/test-server.ts'
 import { type Authority, authorityNames, makeAuthority } from '../../pki/authority.ts'
 import { day, year } from '../../pki/lifetime.ts'
 import { makeRequest } from '../../pki/request.ts'
@@ -50,7 +50,8 @@ export class TestCluster implements AsyncDisposable {
     this.api = api
   }
 
-  static async make(): Promise<TestCluster> {
+  /** Where something else is asked of the API than signatures, its answers are given. */
+  static async make(answer?: (asked: Asked) => TestAnswer): Promise<TestCluster> {
     const api = new TestSigningApi()
     const long = new Date(Date.now() - setUp - day)
     const authorities = await Promise.all(
@@ -66,7 +67,7 @@ export class TestCluster implements AsyncDisposable {
     })
     const { certificate } = authorityIn(all, 'kubernetes')
     const trust = { certificate, server: pair, client: pair, otherClient: pair }
-    return new TestCluster(all, await testServer(trust, api.answer), api)
+    return new TestCluster(all, await testServer(trust, answer ?? api.answer), api)
   }
 
   authority(name: string): Authority {

@@ -10,9 +10,11 @@ import { processFigures } from '../../agent/heal/told/process-figures.ts'
 import { serveMetrics } from '../../agent/heal/told/serve-metrics.ts'
 import { teller } from '../../agent/heal/told/tell.ts'
 import { join } from '../../agent/host/host-path.ts'
+import { speakForHost } from '../../agent/host-object/speak-for-host.ts'
 import { keepRenewed } from '../../agent/renewal/keep-renewed.ts'
+import { renewOwn } from '../../agent/renewal/renew-own.ts'
 import { usualRhythm } from '../../agent/renewal/rhythm.ts'
-import { rounds } from '../../agent/rounds/rounds.ts'
+import { type Look, rounds } from '../../agent/rounds/rounds.ts'
 import { hostPeers } from '../../agent/peers/peers.ts'
 import { ClaimStore } from '../../agent/serve/claim-store.ts'
 import { askHello, heartbeat } from '../../agent/serve/heartbeat.ts'
@@ -22,6 +24,8 @@ import { agentSocket, serveAgent } from '../../agent/serve/server.ts'
 import { systemdSupervisor } from '../../agent/serve/supervisor.ts'
 import { looksEvery, trialLook } from '../../agent/trial/look-at-trial.ts'
 import { giveBackMemory } from '../../kit/thrift.ts'
+import { inTurns } from '../../kit/turns.ts'
+import { hostSpeaker } from '../agent/host-speaker.ts'
 import { linuxAgent } from '../agent/linux-agent.ts'
 import { windowsAgent } from '../agent/windows-agent.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
@@ -76,9 +80,13 @@ export const agent: CommandDefinition = {
     })
     // Probes make garbage all the time: to collect it as often as for a service that sleeps costs more than they do.
     const cease = giveBackMemory(60_000)
+    const [renewal, turns] = [{ ...scene, rhythm: usualRhythm }, inTurns()]
+    const renew = async (tellOf = say): Promise<Look> =>
+      turns(async () => renewOwn({ ...renewal, say: tellOf }))
     const looks = Promise.all([
       healer.keep(),
-      keepRenewed({ ...scene, rhythm: usualRhythm, random: Math.random }),
+      keepRenewed({ ...renewal, renew: async () => renew(), random: Math.random }),
+      speakForHost(hostSpeaker({ ...scene, healer, version, renew })),
       rounds({
         ...scene,
         look: trialLook(scene),
