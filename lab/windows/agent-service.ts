@@ -3,16 +3,26 @@ import { cpus, totalmem } from 'node:os'
 import { hostPeers } from '../../src/agent/peers/peers.ts'
 import type { WindowsHost } from '../../src/agent/host/host.ts'
 import { runningRelease } from '../../src/agent/host/release.ts'
-import type { Healer } from '../../src/agent/heal/healer.ts'
+import { openMemory } from '../../src/agent/heal/memory.ts'
 import { ClaimStore } from '../../src/agent/serve/claim-store.ts'
 import { RunLog } from '../../src/agent/serve/run-log.ts'
 import { Runs } from '../../src/agent/serve/runs.ts'
 import { type AgentServer, serveAgent } from '../../src/agent/serve/server.ts'
 import { windowsWork } from '../../src/agent/serve/windows-work.ts'
+import { windowsHealer } from '../../src/agent/windows/keep/windows-healer.ts'
+import { usualPace } from '../../src/agent/windows/recover/pace.ts'
+import { isReady } from '../../src/agent/windows/simulator/programs.ts'
 import type { SimulatedWindows } from '../../src/agent/windows/simulator/simulated-windows.ts'
 import { windowsPlaces } from '../../src/contract/windows-places.ts'
 import { base } from './places.ts'
 import type { Program } from './run-host.ts'
+
+interface Agent {
+  readonly server: AgentServer
+  readonly runs: Runs
+  readonly healing: Promise<void>
+  readonly end: AbortController
+}
 
 /** The agent of the host: our own code, as long as the manager of services has a process for it. */
 export class AgentService implements Program {
@@ -21,7 +31,7 @@ export class AgentService implements Program {
   readonly #name: string
   readonly #socket: string
   #process = 0
-  #running: { readonly server: AgentServer; readonly runs: Runs } | undefined
+  #running: Agent | undefined
 
   constructor(windows: SimulatedWindows, name: string, socket: string) {
     this.#socket = socket
@@ -31,14 +41,16 @@ export class AgentService implements Program {
 
   async follow(process: number): Promise<void> {
     if (process === this.#process) return
+    this.#running?.end.abort()
     await this.#running?.runs.stop()
+    await this.#running?.healing
     await this.#running?.server.close()
     this.#running = undefined
     this.#process = process
     if (process !== 0) this.#running = await this.#start()
   }
 
-  async #start(): Promise<{ server: AgentServer; runs: Runs }> {
+  async #start(): Promise<Agent> {
     const { machine, place, host } = this.#windows
     const line = machine.services.get(this.service)?.commandLine ?? ''
     const version = /\\hyperkube-([^\\"]+)\\hyperkube\.exe/.exec(line)?.[1] ?? '0.0.0'
@@ -60,20 +72,20 @@ export class AgentService implements Program {
         return { totalBytes: blocks * bsize, availableBytes: bavail * bsize }
       },
     })
+    const end = new AbortController()
+    const healer = windowsHealer({
+      ...{ host: own, work, runs, claims, pace: usualPace, memory: await openMemory(own) },
+      // What programs say of themselves: there are none to be asked.
+      ask: async (_probe, { service }) =>
+        service === undefined || isReady(machine, service.name)
+          ? { state: 'well' }
+          : { state: 'failed', seen: 'it says nothing' },
+      tell: () => undefined,
+      random: Math.random,
+      say: (text) => void process.stderr.write(`${text}\n`),
+      signal: end.signal,
+    })
     const desk = { work, runs, claims, peers: hostPeers(), healer, version }
-    return { server: await serveAgent(desk, this.#socket), runs }
+    return { server: await serveAgent(desk, this.#socket), runs, end, healing: healer.keep() }
   }
-}
-
-/** A healer that has nothing to heal: what an operator does to the host is what is shown here. */
-const healer: Healer = {
-  health: async () => ({
-    at: new Date().toISOString(),
-    ladder: 'usual',
-    budget: { spent: 0, most: 10, within: 600_000 },
-    components: [],
-    probes: [],
-    actions: [],
-  }),
-  pause: async () => undefined,
 }

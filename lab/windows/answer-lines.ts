@@ -5,6 +5,7 @@ import { runningRelease } from '../../src/agent/host/release.ts'
 import { bridge } from '../../src/agent/serve/bridge.ts'
 import type { CallScene } from '../../src/agent/windows/call/scene.ts'
 import { serveCall } from '../../src/agent/windows/call/serve-call.ts'
+import { inflict } from '../../src/agent/windows/simulator/faults.ts'
 import type { SimulatedWindows } from '../../src/agent/windows/simulator/simulated-windows.ts'
 import { windowsPlaces } from '../../src/contract/windows-places.ts'
 import { asciiJson } from '../../src/kit/ascii.ts'
@@ -43,7 +44,7 @@ export interface Talk extends Pick<Sockets, 'agentSocket'> {
 export async function answerLine(windows: SimulatedWindows, line: string, talk: Talk): Promise<void> {
   const { requests, say, agentSocket } = talk
   const adjustment = adjustmentIn(line)
-  if (adjustment !== undefined) return say(`${JSON.stringify(await adjusted(windows, adjustment))}\n`)
+  if (adjustment !== undefined) return say(`${JSON.stringify(adjusted(windows, adjustment))}\n`)
   const [program = '', word = ''] = line.split(' ')
   const file = win32.resolve(home, program)
   if (!(await exists(windows.place(file))))
@@ -68,14 +69,16 @@ function sceneFor({ host, place }: SimulatedWindows, file: string) {
   })
 }
 
-async function adjusted({ machine, host }: SimulatedWindows, adjustment: Adjustment): Promise<unknown> {
+function adjusted({ machine }: SimulatedWindows, adjustment: Adjustment): unknown {
   switch (adjustment.lab) {
     case 'look':
       return lookAt(machine)
     case 'remove-rule':
       return machine.rules.delete(adjustment.name)
-    default:
-      return host.operations.services.stop({ name: adjustment.name })
+    case 'inflict': {
+      inflict(machine, adjustment)
+      return adjustment
+    }
   }
 }
 

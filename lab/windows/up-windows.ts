@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildExecutable, ownTarget } from '../../scripts/executable.ts'
+import type { Fault } from '../../src/agent/windows/simulator/faults.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 import type { Host } from '../hosts/host.ts'
 import type { Lab } from '../hosts/lab.ts'
@@ -25,6 +26,11 @@ export async function upWindows(lab: Lab, names: readonly string[]): Promise<Hos
 /** All that a reset has to give back, as one document. */
 export async function lookAtWindows(host: Host): Promise<unknown> {
   return JSON.parse((await host.exec([program, 'look'])).stdout)
+}
+
+/** One of the simulator's faults happens to a host. */
+export async function inflictOn(host: Host, { name, role }: Fault): Promise<void> {
+  await host.exec([program, 'inflict', name, role])
 }
 
 /** Somebody takes a rule of the firewall away. */

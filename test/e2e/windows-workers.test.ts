@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { removeRule } from '../../lab/windows/up-windows.ts'
+import { inflictOn, removeRule } from '../../lab/windows/up-windows.ts'
+import type { Fault } from '../../src/agent/windows/simulator/faults.ts'
+import { until } from '../../src/kit/until.ts'
 import { spoil, textOn, windowsCluster } from '../support/windows-cluster.ts'
 
 /**
@@ -47,6 +49,8 @@ test('their services are seen, and their logs asked for', async () => {
 
 test('what somebody has changed is mended', async () => {
   const { windows, must } = cluster()
+  // Otherwise its agent may be quicker.
+  await must(0, 'heal', 'pause', 'win1', '--for', '10m')
   const [win1] = windows
   if (win1 === undefined) throw new Error('there is no Windows host')
   const file = await spoil(win1, String.raw`C:\hyperkube\settings\kubelet\config.yaml`)
@@ -55,7 +59,33 @@ test('what somebody has changed is mended', async () => {
   await must(0, 'up', '--yes')
   expect(await textOn(win1, file)).not.toContain('by hand')
   await must(0, 'plan')
+  await must(0, 'heal', 'resume', 'win1')
 })
+
+test.each<Fault>([
+  { name: 'killed-runner', role: 'kubelet' },
+  { name: 'wrong-network-type', role: 'flanneld' },
+  { name: 'reboot', role: 'containerd' },
+])('$name is healed by the agent of the host', async (fault) => {
+  const { windows, must } = cluster()
+  const [, win2] = windows
+  if (win2 === undefined) throw new Error('there is no second Windows host')
+  const before = await recoveries()
+  await inflictOn(win2, fault)
+  await until('its agent to say that it is well again', async () => (await recoveries()) > before, {
+    within: 180_000,
+    every: 1000,
+  })
+  await must(0, 'status')
+  await must(0, 'plan')
+})
+
+/** How often the agent of the second Windows host has said that something is well again. */
+async function recoveries(): Promise<number> {
+  const { stdout } = await cluster().must(0, 'heal', 'status', 'win2', '-o', 'json')
+  const { hosts }: { hosts: readonly { actions: readonly { action: string }[] }[] } = JSON.parse(stdout)
+  return hosts.flatMap(({ actions }) => actions).filter(({ action }) => action === 'recovered').length
+}
 
 test('a reset gives every host back as it was, with all that is somebody else’s', async () => {
   const { must, look, before } = cluster()

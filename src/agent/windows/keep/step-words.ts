@@ -51,7 +51,7 @@ export function wordsFor(step: Step, wish: WorkerWish, plan: NodePlan): StepWord
       return words(step.role, 'restart', `${step.do} it`, about(step.role, step.do, 'service', name))
     }
     case 'end':
-      return words(step.role, 'restart', `its process ${step.process.id} does not stop`)
+      return words(step.role, 'restart', `its process ${step.process.id} ${step.why}`)
     case 'reopen':
       return words('apiserver-proxy', 'restart', `${step.role} does not come up`)
     case 'start-hns':

@@ -77,9 +77,12 @@ export function windowsHealer(scene: WindowsHealScene): HostHealer & { once(): P
   /** What was done to a component has to have an end. */
   const recoveredIn = (actions: readonly HealAction[], { components }: HostSeen): HealAction[] => {
     if (actions.length > 0 || waits !== undefined) return []
-    return components.flatMap(({ component }): HealAction[] => {
-      const last = memory.now.actions.find((one) => one.component === component)
+    return components.flatMap((one): HealAction[] => {
+      const { component } = one
+      const last = memory.now.actions.find((former) => former.component === component)
       if (last === undefined || last.action === 'recovered') return []
+      // It may have all that it needs and not say so yet.
+      if (conditionOf(one, time()).state === 'unwell') return []
       const at = clock.now().toISOString()
       const because = 'all of it is as planned, and nothing is waited for'
       return [{ at, component, action: 'recovered', because, outcome: 'done', details: [] }]

@@ -28,7 +28,8 @@ export function* serviceRuns(scene: Scene, role: Role, upon: readonly string[]):
     return
   }
   const orphan = orphanOf(seen, there, program.path)
-  if (orphan !== undefined) yield { step: { do: 'end', role, process: orphan }, keeps: true }
+  if (orphan !== undefined)
+    yield { step: { do: 'end', role, process: orphan, why: 'was left by its runner' }, keeps: true }
   const settings = [service.commandLine, ...service.environment, ...service.dependsOn]
   const basis = whole ? [target, ...settings, ...upon].join(' ') : 'a former program'
   if (there.state === 'Stopped') yield { step: { do: 'start', role, basis }, keeps: true }
@@ -86,6 +87,6 @@ export function* isChanging({ seen, memory, now }: Scene, role: Role, processId:
     seen.processes.find(({ parent }) => parent === processId) ??
     seen.processes.find(({ id }) => id === processId)
   if (process !== undefined && now - since > stopPatience)
-    yield { step: { do: 'end', role, process }, keeps: true }
+    yield { step: { do: 'end', role, process, why: 'does not stop' }, keeps: true }
   yield { wait: `${role}, which is about to start or stop` }
 }

@@ -18,8 +18,8 @@ export type Step =
   | { readonly do: 'start-hns' }
   | { readonly do: 'start'; readonly role: Role; readonly basis: string }
   | { readonly do: 'stop'; readonly role: Role }
-  /** The process of a service that does not obey. */
-  | { readonly do: 'end'; readonly role: Role; readonly process: HostProcess }
+  /** A process of a service that does not obey, or that its runner has left. */
+  | { readonly do: 'end'; readonly role: Role; readonly process: HostProcess; readonly why: string }
   | { readonly do: 'hold'; readonly adapter: string }
   | { readonly do: 'drop-network'; readonly id: string; readonly name: string }
   | { readonly do: 'reserve'; readonly subnet: string }

@@ -101,7 +101,7 @@ export function inflict(machine: Machine, { name, role }: Fault): void {
     }
     case 'wrong-network-type': {
       if (network === undefined) return undefined
-      machine.networks = machine.networks.filter((one) => one !== network)
+      dropNetwork(machine, network.id)
       machine.networks.push({ ...network, id: newId(machine), type: 'L2Bridge' })
       return undefined
     }
