@@ -69,16 +69,15 @@ function sceneFor({ host, place }: SimulatedWindows, file: string) {
   })
 }
 
-function adjusted({ machine }: SimulatedWindows, adjustment: Adjustment): unknown {
+function adjusted({ machine }: SimulatedWindows, adjustment: Adjustment): object | boolean {
   switch (adjustment.lab) {
     case 'look':
       return lookAt(machine)
     case 'remove-rule':
       return machine.rules.delete(adjustment.name)
-    case 'inflict': {
+    default:
       inflict(machine, adjustment)
-      return adjustment
-    }
+      return true
   }
 }
 

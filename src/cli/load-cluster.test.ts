@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
 import { hyperkube } from './in-memory.ts'
 
+const plain = `apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: x }
+spec:
+  kubernetes: 1.37.1
+  hosts: [{ name: a, address: 10.0.0.1, roles: [control-plane] }]
+`
+
 const text = `apiVersion: hyperkube.dev/v1
 kind: Cluster
 metadata: { name: x }
@@ -31,6 +39,30 @@ spec:
         ip-masq: true
         iptables-resinc: 5
 `
+
+test('controllers are held against those that there are, and a schedule of snapshots against them', async () => {
+  const validated = async (more: string) =>
+    (await hyperkube('validate', { 'cluster.yml': plain + more })).stdout
+  const snapshots = "  etcd: { snapshots: { schedule: '0 */6 * * *' } }\n"
+  expect(await validated(`  manager: { controllers: ['*', -etcd-kepper] }\n${snapshots}`))
+    .toMatchInlineSnapshot(`
+      "cluster.yml:7:33: error MANAGER_CONTROLLER_UNKNOWN: spec.manager.controllers[1] there is no controller etcd-kepper
+        → did you mean etcd-keeper?
+      "
+    `)
+  expect(await validated(`  manager: none\n${snapshots}`)).toMatchInlineSnapshot(`
+    "cluster.yml:8:22: error SPEC_SNAPSHOTS_NOT_TAKEN: spec.etcd.snapshots nobody would take them: the controller snapshot-schedule is off
+      → have it on in spec.manager.controllers, or take the schedule out
+    "
+  `)
+  expect(await validated("  etcd: { snapshots: { schedule: 'daily' } }\n")).toMatchInlineSnapshot(`
+    "cluster.yml:7:34: error SPEC_WRONG_VALUE: spec.etcd.snapshots.schedule must be five fields as cron reads them, such as 0 */6 * * *
+    "
+  `)
+  expect(await validated(`  manager: { controllers: ['*', disk-cordoner] }\n${snapshots}`)).not.toContain(
+    'error',
+  )
+})
 
 test('flags are held against the programs of the version, each at its place and on its system', async () => {
   const { code, stdout } = await hyperkube('validate', { 'cluster.yml': text })

@@ -5,17 +5,24 @@ import type { Os } from '../catalog/target.ts'
 import { describe, HyperkubeError } from '../kit/errors.ts'
 import type { Problem, Rule } from '../spec/check.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import type { Path } from '../spec/document.ts'
+import type { Path, Source } from '../spec/document.ts'
 import { readCluster, type ReadCluster } from '../spec/read.ts'
 import type { Context } from './command.ts'
 import { readSource } from './source.ts'
 
-/** Reads a cluster.yml, and holds it also against what the catalog knows. */
+/** Reads a cluster.yml, and holds it also against what catalog and controllers know. */
 export async function loadCluster(context: Context, file: string): Promise<ReadCluster> {
-  return readCluster(await readSource(context, file), catalogRules)
+  return readChecked(await readSource(context, file))
 }
 
-export const catalogRules: readonly Rule[] = [knownVersion, existingFlags]
+export async function readChecked(source: Source): Promise<ReadCluster> {
+  // All controllers are much to load for the many files that name none.
+  const isAboutControllers = /controllers|snapshots/.test(source.text)
+  const more = isAboutControllers ? (await import('./controller-rules.ts')).controllerRules : []
+  return readCluster(source, [...catalogRules, ...more])
+}
+
+const catalogRules: readonly Rule[] = [knownVersion, existingFlags]
 
 function knownVersion({ spec }: Cluster): Problem[] {
   try {

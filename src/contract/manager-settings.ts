@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import type { Format } from './versioned.ts'
 
+/** Whom the manager's certificate names. It can do nothing but lead, and act as its controllers. */
+export const managerUser = 'hyperkube:controller-manager'
+
 const manifest = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),

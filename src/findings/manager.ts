@@ -47,7 +47,7 @@ export const manager: Entries = {
     remedy: 'Nothing: controllers ask again later.',
   },
   MANAGER_CONTROLLER_UNKNOWN: {
-    summary: '`--controllers` names a controller that does not exist.',
+    summary: '`--controllers`, or `spec.manager.controllers`, names a controller that does not exist.',
     meaning: 'Nothing was started: whoever turns one off by a wrong name would believe that it is off.',
     remedy: '`hyperkube controller-manager list` shows all of them.',
   },

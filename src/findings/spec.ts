@@ -156,6 +156,13 @@ export const spec: Entries = {
     meaning: 'It becomes part of a service’s environment, which every user of a host can read.',
     remedy: 'Let the hosts through the proxy by their addresses, and write the address alone.',
   },
+  SPEC_SNAPSHOTS_NOT_TAKEN: {
+    summary: 'cluster.yml has a schedule of snapshots, and nobody to follow it.',
+    meaning:
+      'A controller has members of etcd take them, and it is off: only when one is needed would that show.',
+    remedy:
+      'Have `snapshot-schedule` on in `spec.manager.controllers`, or take `spec.etcd.snapshots` out. `hyperkube etcd snapshot save` takes one at once.',
+  },
   SPEC_ADDON_NAME: {
     summary: 'An addon of yours has the name of another one.',
     meaning:

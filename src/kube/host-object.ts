@@ -31,9 +31,16 @@ export function agentOf(host: string): string {
   return `system:node:${host}`
 }
 
+const rightsOf = 'hyperkube:host:'
+
+/** Whose rights are called so; undefined when they are not a host's. */
+export function hostOfRights(name: string): string | undefined {
+  return name.startsWith(rightsOf) ? name.slice(rightsOf.length) : undefined
+}
+
 /** What the agent of a host may: see its own object and no other, and say how it is with it. */
 export function hostRights(host: string): Manifest[] {
-  const name = `hyperkube:host:${host}`
+  const name = `${rightsOf}${host}`
   const own = { apiGroups: [ownGroup], resourceNames: [host] }
   return [
     role(name, [

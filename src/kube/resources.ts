@@ -18,6 +18,7 @@ const known: Readonly<Record<string, Readonly<Record<string, readonly [plural: s
     Service: ['services', 'namespace'],
     ServiceAccount: ['serviceaccounts', 'namespace'],
   },
+  'apiextensions.k8s.io/v1': { CustomResourceDefinition: ['customresourcedefinitions', 'cluster'] },
   'apiregistration.k8s.io/v1': { APIService: ['apiservices', 'cluster'] },
   'apps/v1': {
     DaemonSet: ['daemonsets', 'namespace'],

@@ -39,6 +39,7 @@ const components = [
   'kube-apiserver',
   'kube-controller-manager',
   'kube-scheduler',
+  'hyperkube-controller-manager',
   'apiserver-proxy',
   'containerd',
   'kubelet',

@@ -10,6 +10,8 @@ export interface Place {
   readonly address: string
   readonly etcd: boolean
   readonly api: boolean
+  /** Whether it runs hyperkube's own controllers, where it does. */
+  readonly manager?: true
   /** What the API calls it, where it is a node. */
   readonly node: string | undefined
   /** What it runs, where that is not Linux. */
@@ -24,6 +26,7 @@ export function placesOf(plans: readonly NodePlan[]): Place[] {
       address,
       etcd: has('etcd'),
       api: has('kube-apiserver'),
+      ...managerOf(has('hyperkube-controller-manager')),
       node: node?.name,
       ...osOf(os),
     }
@@ -38,9 +41,14 @@ export function placesIn(cluster: Cluster): Place[] {
     address: internalAddress(host, undefined) ?? host.address,
     etcd: members.has(host.name),
     api: host.roles.includes('control-plane'),
+    ...managerOf(host.roles.includes('control-plane') && cluster.spec.manager !== 'none'),
     node: host.roles.some((role) => role !== 'etcd') ? (host.nodeName ?? host.name) : undefined,
     ...osOf(host.os),
   }))
+}
+
+function managerOf(runs: boolean): Pick<Place, 'manager'> {
+  return runs ? { manager: true } : {}
 }
 
 function osOf(os: NodePlan['os']): Pick<Place, 'os'> {

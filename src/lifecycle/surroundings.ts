@@ -5,7 +5,6 @@ import { isEtcdError, unlessEtcd } from '../etcd/etcd-error.ts'
 import { settleAll } from '../kit/settle.ts'
 import type { Identity } from '../identity/identity.ts'
 import { trustedAuthorities } from '../identity/trusted.ts'
-import { baseObjects } from '../kube/base-objects.ts'
 import { KubeClient } from '../kube/client.ts'
 import { list } from '../kube/read.ts'
 import { ready, version as versionOf } from '../kube/ready.ts'
@@ -17,9 +16,12 @@ import { noAddons } from './addons/proposal.ts'
 import { uncordon } from './drain/cordon.ts'
 import { drain } from './drain/drain.ts'
 import { drainForecasts } from './drain/forecast.ts'
-import { applyObjects, objectChanges, settleNodes } from './inside/changes.ts'
+import { settleNodes } from './inside/changes.ts'
 import { nodeKind } from './inside/node.ts'
 import { notReady, whyNotReady } from './inside/node-readiness.ts'
+import { objectChanges } from './inside/object-changes.ts'
+import type { OwnObjects } from './inside/own-objects.ts'
+import { putObjects, removeHost } from './inside/put-objects.ts'
 import type { KnownMember } from './live.ts'
 import { isAt, joinEtcd, leaveEtcd, promote } from './membership.ts'
 import type { Interior, Observer, Unwell } from './observer.ts'
@@ -40,8 +42,8 @@ export interface SurroundingsOptions {
   /** Who the command runs for. */
   readonly operator: string
   readonly apiPort: number
-  /** Whether there are Windows nodes, which need objects of their own. */
-  readonly windows: boolean
+  /** What the cluster shall have of us; where nobody says it, nobody looks for it. */
+  readonly objects?: OwnObjects
   /** The ssh connection to a host: its programs are reached through it. */
   readonly remoteOf: (host: string) => Promise<Remote | undefined>
   readonly now: Date
@@ -54,7 +56,7 @@ export async function surroundings(
   places: readonly Place[],
   options: SurroundingsOptions,
 ): Promise<Surroundings> {
-  const { identity, operator, apiPort, windows, remoteOf, now, patience: answer, signal } = options
+  const { identity, operator, apiPort, objects, remoteOf, now, patience: answer, signal } = options
   const credentials = await operatorCredentials(identity, operator, now)
   const dial = dialThrough(places, remoteOf)
   const addressOf = new Map(places.map(({ host, address }) => [host, address]))
@@ -85,7 +87,7 @@ export async function surroundings(
     signal,
   })
   const pods = trialPods(api)
-  const wished = baseObjects({ windows })
+  const objectsToPut = async () => (objects === undefined ? [] : objectChanges(api, objects))
   const nodeNames = new Map(places.map(({ host, node }) => [host, node ?? host]))
   const nodeOf = (host: string): string => nodeNames.get(host) ?? host
   const seatFor = (host: string): Member => ({ name: host, address: addressOf.get(host) ?? host })
@@ -95,16 +97,22 @@ export async function surroundings(
     etcd,
     async inside(addons) {
       if (!(await someReady(api, servers))) return undefined
-      const [nodes, versions, objects, trials, differences] = await Promise.all([
+      const [nodes, versions, changes, trials, differences] = await Promise.all([
         list(api, nodeKind),
         versionsOf(api, servers),
-        objectChanges(api, wished),
+        objectsToPut(),
         pods.look(),
         addons === undefined ? noAddons : addonsInside(api, addons, { identity, now }),
       ])
-      return { nodes: nodes.items, versions, objects, trials: [...trials.keys()], addons: differences }
+      return {
+        nodes: nodes.items,
+        versions,
+        objects: changes,
+        trials: [...trials.keys()],
+        addons: differences,
+      }
     },
-    putObjects: async () => applyObjects(api, await objectChanges(api, wished)),
+    putObjects: async () => putObjects(api, await objectsToPut()),
     settleNodes: async (some) => settleNodes(api, some),
     trialPods: pods,
     layAddon: async (addon, patience) => lay(api, addon, patience),
@@ -130,6 +138,7 @@ export async function surroundings(
     },
     uncordon: async (host) => uncordon(api, nodeOf(host)),
     async removeNode(host) {
+      await removeHost(api, nodeOf(host))
       await removeObject(api, nodeKind, { name: nodeOf(host) })
     },
     // Nobody answers: there is none yet, or no quorum of it.

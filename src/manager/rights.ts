@@ -1,9 +1,8 @@
+import { managerUser } from '../contract/manager-settings.ts'
 import type { Manifest } from '../kube/object.ts'
 import { binding, role, type Rule } from '../kube/rbac.ts'
 import type { ControllerRow, Right } from './controller.ts'
 
-/** Whom the manager's certificate names. It can do nothing but lead, and act as the others. */
-export const managerUser = 'hyperkube:controller-manager'
 /** Who reads for all controllers, and does nothing else. */
 export const informersUser = userOf({ name: 'shared-informers' })
 /** Who has it leads. */

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { managerUser } from '../contract/manager-settings.ts'
 import type { Asked, TestAnswer } from '../kit/test-server.ts'
 import { leases } from '../kube/lease.ts'
 import { TestObjects } from '../kube/test-objects.ts'
-import { managerLease, managerUser } from './rights.ts'
+import { managerLease } from './rights.ts'
 import { actOf, type TestAuthorizer } from './test-authorizer.ts'
 
 const { namespace, name: leaseName } = managerLease

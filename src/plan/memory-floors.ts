@@ -8,6 +8,7 @@ export const memoryFloors = {
   'kube-apiserver': 512,
   'kube-controller-manager': 192,
   'kube-scheduler': 128,
+  'hyperkube-controller-manager': 96,
   containerd: 128,
   'apiserver-proxy': 96,
   kubelet: 192,

@@ -1,5 +1,5 @@
 import { type FlooredComponent, memoryFloors } from './memory-floors.ts'
-import { isControlPlane, isEtcdMember, isNode, type Scene } from './scene.ts'
+import { isControlPlane, isEtcdMember, isManager, isNode, type Scene } from './scene.ts'
 
 /** Our services on a host that have a floor. */
 export function flooredComponents(scene: Pick<Scene, 'cluster' | 'host' | 'topology'>): FlooredComponent[] {
@@ -9,6 +9,7 @@ export function flooredComponents(scene: Pick<Scene, 'cluster' | 'host' | 'topol
     ...(isControlPlane(scene)
       ? (['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const)
       : []),
+    ...(isManager(scene) ? (['hyperkube-controller-manager'] as const) : []),
     ...(isNode(scene) ? (['containerd', 'apiserver-proxy', 'kubelet', 'kube-proxy'] as const) : []),
     ...(isNode(scene) && scene.cluster.spec.network.plugin === 'flannel' ? (['flanneld'] as const) : []),
   ]

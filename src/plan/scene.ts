@@ -45,6 +45,11 @@ export function isControlPlane({ host }: Pick<Scene, 'host'>): boolean {
   return host.roles.includes('control-plane')
 }
 
+/** Whether the host runs hyperkube's own controllers. */
+export function isManager({ host, cluster }: Pick<Scene, 'host' | 'cluster'>): boolean {
+  return isControlPlane({ host }) && cluster.spec.manager !== 'none'
+}
+
 /** Whether the host is a node of Kubernetes, and not a member of etcd alone. */
 export function isNode({ host }: Pick<Scene, 'host'>): boolean {
   return host.roles.some((role) => role !== 'etcd')

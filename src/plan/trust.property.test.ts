@@ -175,6 +175,7 @@ describe('while keys are replaced', () => {
       'hyperkube-agent etcd-ca.crt',
       'hyperkube-agent front-proxy-ca.crt',
       'hyperkube-agent kubernetes-ca.crt',
+      'hyperkube-controller-manager ca.crt',
       'kube-apiserver front-proxy-ca.crt',
     ])
   })

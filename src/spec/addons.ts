@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ipAddress, labelKey, labelValue, linuxPath, port, quantity } from './scalars.ts'
+import { unlessNone } from './unless-none.ts'
 
 /** Names that are taken by the addons that come with hyperkube. */
 export const builtInAddons = ['coredns', 'metrics-server', 'traefik', 'local-path'] as const
@@ -43,11 +44,6 @@ const common = {
 }
 
 const replicas = z.int().min(1).max(100).optional()
-
-/** Its settings, or the word that it shall not be there. */
-function unlessNone<T extends z.ZodType>(settings: T) {
-  return z.union([z.literal('none'), settings], 'must be none, or a map of settings')
-}
 
 export const dns = unlessNone(
   z

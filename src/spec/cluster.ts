@@ -4,6 +4,7 @@ import { certificates } from './certificates.ts'
 import { components } from './components.ts'
 import { etcd } from './etcd.ts'
 import { host, ssh } from './host.ts'
+import { manager } from './manager.ts'
 import { network } from './network.ts'
 import { ownAddon } from './own-addon.ts'
 import { address, dnsLabel, kubernetesVersion, port, secretReference, windowsDirectory } from './scalars.ts'
@@ -105,6 +106,7 @@ export const cluster = z
       api: api.prefault({}),
       components: components.prefault({}),
       etcd: etcd.prefault({}),
+      manager: manager.prefault({}),
       security: security.prefault({}),
       certificates: certificates.prefault({}),
       dns: dns.prefault({}),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseCron } from '../kit/cron.ts'
 import { secretReference } from './scalars.ts'
 
 const s3 = z
@@ -33,11 +34,40 @@ const backup = z
   })
   .meta({ id: 'Backup', description: 'Where snapshots of the cluster are kept.' })
 
+const count = z.int().min(0).max(10_000)
+
+const snapshots = z
+  .strictObject({
+    schedule: z.string().refine(isCron, 'must be five fields as cron reads them, such as 0 */6 * * *').meta({
+      description:
+        'When: minute, hour, day of month, month, day of week, in UTC. `0 */6 * * *` is every six hours.',
+    }),
+    keep: z
+      .strictObject({ hourly: count.default(4), daily: count.default(7), weekly: count.default(4) })
+      .prefault({})
+      .meta({
+        description: 'Of each of the last so many hours, days and weeks that have one, the newest stays.',
+      }),
+  })
+  .meta({
+    id: 'Snapshots',
+    description: 'Snapshots that members of etcd take by themselves, while no operator is near.',
+  })
+
 export const etcd = z
-  .strictObject({ backup: backup.prefault({}) })
+  .strictObject({ backup: backup.prefault({}), snapshots: snapshots.optional() })
   .meta({ id: 'Etcd', description: 'What becomes of the cluster’s memory. Its flags are in components.' })
 
 function isBase(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && text.replace(/\/$/, '') === url.origin
+}
+
+function isCron(text: string): boolean {
+  try {
+    parseCron(text)
+    return true
+  } catch {
+    return false
+  }
 }

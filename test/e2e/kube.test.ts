@@ -9,6 +9,8 @@ import type { Lab } from '../../lab/hosts/lab.ts'
 import { until } from '../../src/kit/until.ts'
 import { applyBaseObjects, baseObjects } from '../../src/kube/base-objects.ts'
 import { KubeClient } from '../../src/kube/client.ts'
+import { clusterStatusDefinition } from '../../src/kube/cluster-status.ts'
+import { hostDefinition, hostRights, hosts } from '../../src/kube/host-object.ts'
 import { LeaseLock } from '../../src/kube/lease-lock.ts'
 import { kubeLeaseStore } from '../../src/kube/lease-store.ts'
 import { leases } from '../../src/kube/lease.ts'
@@ -17,6 +19,9 @@ import { kindOf, type Manifest } from '../../src/kube/object.ts'
 import { exists, get, list } from '../../src/kube/read.ts'
 import { ready, version } from '../../src/kube/ready.ts'
 import { apply, create, patchStatus, remove, replace } from '../../src/kube/write.ts'
+import { objectChanges } from '../../src/lifecycle/inside/object-changes.ts'
+import { marked, type OwnObjects } from '../../src/lifecycle/inside/own-objects.ts'
+import { putObjects } from '../../src/lifecycle/inside/put-objects.ts'
 import { bareCluster, type Cluster } from '../support/cluster.ts'
 import { freshLab } from '../support/lab.ts'
 
@@ -71,6 +76,33 @@ const at = (name: string): { namespace: string; name: string } => ({ namespace: 
 test('the server is ready, and says which version it is', async () => {
   expect(await ready(client, `https://${cp1.address}:6443`)).toEqual({ ready: true })
   expect(await version(client)).toMatchObject({ gitVersion: 'v1.37.1' })
+})
+
+describe('the objects that controllers and hosts need', () => {
+  const { apiVersion, kind } = hosts
+  const names = { dns: ['w1'], ip: ['10.0.0.2'] }
+  const host = { apiVersion, kind, metadata: { name: 'w1' }, spec: { names } }
+  const some = [hostDefinition, clusterStatusDefinition, ...hostRights('w1'), host].map(marked)
+  const wished = { base: [], marked: some, nodes: new Set(['w1']) }
+  const up = async (wish: OwnObjects): Promise<number> => {
+    const changes = await objectChanges(client, wish)
+    await putObjects(client, changes)
+    return changes.length
+  }
+
+  test('are put there once the API knows their kinds, and are as they were wished then', async () => {
+    expect(await up(wished)).toBe(some.length)
+    expect(await objectChanges(client, wished)).toEqual([])
+    expect(await get(client, hosts, { name: 'w1' })).toMatchObject({ spec: { names } })
+  })
+
+  test('go again, and come back while some are still going', async () => {
+    const none = { base: [], marked: [], nodes: undefined }
+    expect(await up(none)).toBe(some.length)
+    expect(await up(wished)).toBe(some.length)
+    await up(none)
+    expect(await objectChanges(client, none)).toEqual([])
+  })
 })
 
 describe('the objects that every cluster has', () => {

@@ -76,7 +76,7 @@ test.each<Fault>([
     within: 180_000,
     every: 1000,
   })
-  await must(0, 'status')
+  expect((await must(0, 'status')).stdout).not.toContain('not well')
   await must(0, 'plan')
 })
 

@@ -65,8 +65,10 @@ function agentOf({ components }: NodePlan): ComponentPlan[] {
     .map((agent) => ({ ...agent, service: undefined }))
 }
 
+const ours = new Set(['hyperkube-agent', 'apiserver-proxy', 'hyperkube-controller-manager'])
+
 function engine({ components }: NodePlan): ComponentPlan[] {
-  return components.filter(({ name }) => name !== 'hyperkube-agent' && name !== 'apiserver-proxy')
+  return components.filter(({ name }) => !ours.has(name))
 }
 
 /** Answers with the commands that give everything its owner and mode. */

@@ -29,8 +29,8 @@ export async function serviceRuns(hosts: readonly Host[]): Promise<ServiceRuns> 
   return new Map(all.flat())
 }
 
-/** Upstream's own doing: whoever leads ends when its lease is lost, and so does whoever cannot ask for one. */
-const leaders = ['kube-controller-manager', 'kube-scheduler']
+/** Upstream's own doing: whoever leads ends when its lease is lost, and so does whoever cannot ask for one. Ours ends so, too. */
+const leaders = ['kube-controller-manager', 'kube-scheduler', 'hyperkube-controller-manager']
 
 export interface Disturbed {
   /** Services that began anew. */

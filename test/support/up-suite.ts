@@ -157,6 +157,23 @@ function suite(
     }
   })
 
+  test('the cluster knows every host, and one of its controllers leads', async () => {
+    const { items } = await cluster.api.get<HostList>('/apis/hyperkube.dev/v1/hosts')
+    const known = items.map(({ metadata, spec }) => [metadata.name, spec.names.ip])
+    expect(known).toEqual(cluster.hosts.map(({ name, address }) => [name, [address]]))
+    const holder = await until(
+      'a controller manager to lead',
+      async () => {
+        const { spec } = await cluster.api.get<Lease>(
+          '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/hyperkube-controller-manager',
+        )
+        return spec.holderIdentity
+      },
+      { within: 60_000 },
+    )
+    expect(holder).toMatch(/^cp\d_/)
+  })
+
   test('status says that all is well', async () => {
     const { code, stdout } = await cluster.hyperkube('status')
     const amount = cluster.hosts.length
@@ -271,13 +288,27 @@ interface NodeList {
   }[]
 }
 
+interface HostList {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string }
+    readonly spec: { readonly names: { readonly ip: readonly string[] } }
+  }[]
+}
+
+interface Lease {
+  readonly spec: { readonly holderIdentity?: string }
+}
+
 async function script(host: Host | undefined, text: string): Promise<string> {
   if (host === undefined) throw new Error('there is no host')
   return (await host.script(text, { allowFailure: true })).stdout
 }
 
 /** What is not named in the drift. */
-const untouched = ['etcd', 'kube-apiserver', 'containerd', 'flanneld', 'apiserver-proxy', 'hyperkube-agent']
+const untouched = [
+  ...['etcd', 'kube-apiserver', 'containerd', 'flanneld'],
+  ...['apiserver-proxy', 'hyperkube-agent', 'hyperkube-controller-manager'],
+]
 
 /** When each service has started. */
 async function starts(host: Host | undefined): Promise<ReadonlyMap<string, string>> {

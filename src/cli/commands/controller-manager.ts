@@ -26,7 +26,7 @@ const acts = ['run', 'list', 'rights'] as const
 export const controllerManager: CommandDefinition = {
   examples: [
     [
-      'hyperkube controller-manager --kubeconfig /etc/hyperkube/controller-manager/kubeconfig',
+      'hyperkube controller-manager --kubeconfig /etc/hyperkube/hyperkube-controller-manager/kubeconfig',
       'as its service does, on control planes; one of them leads',
     ],
     ['hyperkube controller-manager list', 'which controllers there are, and which are on'],

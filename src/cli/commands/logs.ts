@@ -15,7 +15,7 @@ import { openRemotes } from '../open-remotes.ts'
 import { findingsText } from '../print.ts'
 
 /** Of every host, whatever it is. */
-const all = serviceNames({ host: '', address: '', etcd: true, api: true, node: '' })
+const all = serviceNames({ host: '', address: '', etcd: true, api: true, manager: true, node: '' })
 
 export const logs: CommandDefinition = {
   examples: [

@@ -34,8 +34,8 @@ test('says what would happen where, and then in which order', async () => {
     "production: Kubernetes 1.37.1 on 5 hosts
 
     cp1, cp2 and cp3 (control-plane)
-      + 12 programs, 6 images, 39 files, 1 derived file, 16 certificates, 22 directories, 5 users, 4 kernel modules, 8 kernel settings
-      starts hyperkube-agent, etcd, kube-apiserver, kube-controller-manager, kube-scheduler, containerd, apiserver-proxy, kubelet, flanneld, kube-proxy
+      + 12 programs, 6 images, 42 files, 1 derived file, 17 certificates, 23 directories, 6 users, 4 kernel modules, 8 kernel settings
+      starts hyperkube-agent, etcd, kube-apiserver, kube-controller-manager, kube-scheduler, hyperkube-controller-manager, containerd, apiserver-proxy, kubelet, flanneld, kube-proxy
 
     w1 and w2 (worker)
       + 8 programs, 6 images, 14 files, 1 derived file, 5 certificates, 16 directories, 1 user, 4 kernel modules, 8 kernel settings

@@ -5,7 +5,7 @@ import type { Cluster } from '../../spec/cluster.ts'
 import type { Paint } from '../command.ts'
 import { addonsText } from './addons-text.ts'
 import { changedTexts, fileDiffs, textsOf } from './file-diffs.ts'
-import { describeChange } from '../../lifecycle/inside/changes.ts'
+import { describeChanges } from '../../lifecycle/inside/changes.ts'
 import type { Proposal } from '../../lifecycle/survey.ts'
 import { opLines, summary } from './summary.ts'
 import { alike, count, listed } from '../words.ts'
@@ -53,7 +53,7 @@ function leaversText({ leavers }: Proposal, paint: Paint): string {
 /** What changes in the cluster itself. */
 function insideText({ inside }: Proposal, paint: Paint): string {
   if (inside.length === 0) return ''
-  const lines = inside.map((change) => `  ${paint('yellow', '~')} ${printable(describeChange(change))}\n`)
+  const lines = describeChanges(inside).map((text) => `  ${paint('yellow', '~')} ${printable(text)}\n`)
   return `\n${paint('bold', 'in the cluster')}\n${lines.join('')}`
 }
 

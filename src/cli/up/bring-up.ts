@@ -18,6 +18,7 @@ import { settleTrial } from '../trial/settle-trial.ts'
 import { type TrialEnd, trialText, unfinishedText } from '../trial/text.ts'
 import { listed } from '../words.ts'
 import { agreed } from './agree.ts'
+import { objectsOf } from './objects.ts'
 import { proposeLive, remotesOf, viewOf } from './propose.ts'
 import type { Reached } from './reach.ts'
 import { refused } from './refused.ts'
@@ -123,7 +124,11 @@ async function carryOut(scene: UpScene, proposal: Proposal, trial: PlannedTrial 
   // Before the claim and not after: one that was granted is to be given back.
   begin()
   await underClaim({ ...scene, forceUnlock: flags.forceUnlock }, async ({ claim, leave }, signal) => {
-    const view = { ...viewOf(wish, context, remotesOf(crew, leavers)), signal: scene.lasting }
+    const view = {
+      ...viewOf(wish, context, remotesOf(crew, leavers)),
+      objects: objectsOf(wish.cluster, proposal.plans),
+      signal: scene.lasting,
+    }
     using around = await look([...placesOf(proposal.plans), ...proposal.leavers], view)
     const begun = context.now()
     await execute(wish, proposal, crew.sessions, {

@@ -11,6 +11,7 @@ import { holderName } from '../holder.ts'
 import { limitHosts } from '../limit.ts'
 import type { ReportedRun } from '../reported-run.ts'
 import { missingFindings } from './missing.ts'
+import { objectsOf } from './objects.ts'
 import type { Reached } from './reach.ts'
 
 export interface ProposeScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'> {
@@ -51,7 +52,11 @@ export async function proposeLive(scene: ProposeScene): Promise<Proposal> {
       survey(
         wish,
         crew.sessions,
-        async (plans) => look(placesOf(plans), viewOf(wish, context, remotesOf(crew))),
+        async (plans) =>
+          look(placesOf(plans), {
+            ...viewOf(wish, context, remotesOf(crew)),
+            objects: objectsOf(wish.cluster, plans),
+          }),
         {
           ignored: ignore,
           texts,
@@ -92,7 +97,6 @@ export function viewOf(
     identity,
     operator: holderName(operator, process.pid),
     apiPort: cluster.spec.api.port,
-    windows: cluster.spec.hosts.some(({ os }) => os === 'windows'),
     remoteOf,
     now: now(),
     signal,

@@ -1,7 +1,6 @@
 import type { Cluster } from '../../spec/cluster.ts'
-import { readCluster } from '../../spec/read.ts'
 import { type Context, type ExitCode, exitCodes, type Invocation } from '../command.ts'
-import { catalogRules } from '../load-cluster.ts'
+import { readChecked } from '../load-cluster.ts'
 import { findingsText } from '../print.ts'
 import { runUp, type UpWish } from './run-up.ts'
 
@@ -20,7 +19,7 @@ export async function runChanged(
 ): Promise<ExitCode> {
   const { file } = options
   const text = change(await context.readFile(file))
-  const { cluster, findings } = readCluster({ file, text }, catalogRules)
+  const { cluster, findings } = await readChecked({ file, text })
   if (cluster === undefined) {
     context.stderr.write(findingsText(findings))
     context.stderr.write(`nothing was done, and ${file} is as it was\n`)

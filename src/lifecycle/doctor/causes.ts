@@ -9,8 +9,8 @@ interface Reach {
 }
 
 const isHealth = (code: string): boolean => code.startsWith('HEALTH_')
-const control = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler']
-const leaders = ['kube-controller-manager', 'kube-scheduler']
+const leaders = ['kube-controller-manager', 'kube-scheduler', 'hyperkube-controller-manager']
+const control = ['kube-apiserver', ...leaders]
 const node = ['NODE_LEASE_OLD', 'NODE_NOT_READY']
 const member = ['ETCD_NO_QUORUM', 'ETCD_MEMBER_AWAY', 'ETCD_MEMBER_UNREADY', 'ETCD_BEHIND', 'API_NOT_READY']
 const network = ['RUNTIME_NO_NETWORK', 'SANDBOX_NOT_JOINED', 'NODE_NOT_READY']

@@ -1,37 +1,47 @@
+import { describeReference, type Reference, referenceOf } from '../../addons/reference.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { settleAll } from '../../kit/settle.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { kindOf, type Manifest } from '../../kube/object.ts'
+import { firstFew } from '../../kit/first-few.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
-import { find, list } from '../../kube/read.ts'
-import { satisfies } from '../../kube/satisfies.ts'
-import { apply, merge } from '../../kube/write.ts'
+import type { Manifest } from '../../kube/object.ts'
+import { list } from '../../kube/read.ts'
+import { merge } from '../../kube/write.ts'
 import { type Node, nodeKind } from './node.ts'
+import { hostOf } from './own-objects.ts'
 import { nodeSettings, type NodeSettings } from './node-settings.ts'
 
 /** Something that is to be changed in the cluster itself, and not on a host. */
 export type InsideChange =
   | { readonly kind: 'object'; readonly manifest: Manifest }
+  /** One of ours that nobody wishes any more. */
+  | { readonly kind: 'stray'; readonly object: Reference }
   | { readonly kind: 'node'; readonly settings: NodeSettings }
   | { readonly kind: 'trial'; readonly host: string }
 
-/** For people: ClusterRole hyperkube:flannel. */
-export function describeChange(change: InsideChange): string {
-  if (change.kind === 'node') return `labels and taints of node ${change.settings.name}`
-  if (change.kind === 'trial') return `the trial of ${change.host}, which was cut`
-  const { kind, metadata } = change.manifest
-  return `${kind} ${metadata.name}`
+/** For people: ClusterRole hyperkube:flannel. What all hosts have is said of them together. */
+export function describeChanges(changes: readonly InsideChange[]): string[] {
+  const hostsWith = (kind: InsideChange['kind']): string[] => {
+    const names = changes.flatMap((change) => (change.kind === kind ? (hostIn(change) ?? []) : []))
+    return names.length === 0 ? [] : [`what the cluster keeps of ${firstFew([...new Set(names)], 10)}`]
+  }
+  return [
+    ...changes.filter((change) => hostIn(change) === undefined).map(describeChange),
+    ...hostsWith('object'),
+    ...hostsWith('stray').map((text) => `${text}, which goes`),
+  ]
 }
 
-/** Those that are not there yet, or are not what they should be. */
-export async function objectChanges(api: KubeClient, wishes: readonly Manifest[]): Promise<InsideChange[]> {
-  const looked = await settleAll(
-    wishes.map(async (manifest) => {
-      const object = await find(api, kindOf(manifest.apiVersion, manifest.kind), manifest.metadata)
-      return satisfies(object, manifest) ? [] : [{ kind: 'object', manifest } as const]
-    }),
-  )
-  return looked.flat()
+function hostIn(change: InsideChange): string | undefined {
+  if (change.kind === 'stray') return hostOf(change.object)
+  return change.kind === 'object' ? hostOf(referenceOf(change.manifest)) : undefined
+}
+
+function describeChange(change: InsideChange): string {
+  if (change.kind === 'node') return `labels and taints of node ${change.settings.name}`
+  if (change.kind === 'trial') return `the trial of ${change.host}, which was cut`
+  if (change.kind === 'stray') return `${describeReference(change.object)}, which goes`
+  const { kind, metadata } = change.manifest
+  return `${kind} ${metadata.name}`
 }
 
 /** Of nodes that have registered. */
@@ -48,15 +58,6 @@ export function nodeChanges(plans: readonly NodePlan[], nodes: readonly Node[]):
 export function trialChanges(plans: readonly NodePlan[], trials: readonly string[]): InsideChange[] {
   return plans.flatMap(({ host, node }) =>
     trials.includes(node?.name ?? '') ? [{ kind: 'trial', host } as const] : [],
-  )
-}
-
-/** Fields that others have changed are taken back: rights must be what we say. */
-export async function applyObjects(api: KubeClient, changes: readonly InsideChange[]): Promise<void> {
-  await settleAll(
-    changes.map(async (change) => {
-      if (change.kind === 'object') await apply(api, change.manifest, { force: true })
-    }),
   )
 }
 

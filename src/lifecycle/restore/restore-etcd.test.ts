@@ -91,7 +91,7 @@ function wordsOf(host: string, ask: AgentRequest['ask']): string {
   return ask.type === 'stop-services' ? `${host} stops ${ask.components.join(' ')}` : `${host} ${ask.type}`
 }
 
-const everybody = 'kubelet kube-scheduler kube-controller-manager kube-apiserver'
+const everybody = 'kubelet hyperkube-controller-manager kube-scheduler kube-controller-manager kube-apiserver'
 const usual = [
   ['cp1 gets dada', 'cp2 gets dada'],
   [`cp1 stops ${everybody}`, `cp2 stops ${everybody}`, `w1 stops ${everybody}`],

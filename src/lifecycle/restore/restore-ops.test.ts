@@ -31,6 +31,7 @@ test('who acts on the API stops, etcd gets other data, and all of them start aga
     'stop kube-apiserver.service',
     'stop kube-controller-manager.service',
     'stop kube-scheduler.service',
+    'stop hyperkube-controller-manager.service',
     'stop kubelet.service',
     'change /var/lib/etcd/data',
   ])
@@ -39,6 +40,7 @@ test('who acts on the API stops, etcd gets other data, and all of them start aga
     'start kube-apiserver.service',
     'start kube-controller-manager.service',
     'start kube-scheduler.service',
+    'start hyperkube-controller-manager.service',
     'start kubelet.service',
   ])
 })

@@ -3,7 +3,13 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 
 /** Whoever acts on what the API says. Runtimes and networks stay, and with them the pods. */
-export const actors = ['kubelet', 'kube-scheduler', 'kube-controller-manager', 'kube-apiserver']
+export const actors = [
+  'kubelet',
+  'hyperkube-controller-manager',
+  'kube-scheduler',
+  'kube-controller-manager',
+  'kube-apiserver',
+]
 
 /** A host, and what is to be done there. */
 export interface RestoredHost {

@@ -21,11 +21,12 @@ export interface HostServices {
 }
 
 /** Those that a host has by what it is, in the order in which they start. */
-export function serviceNames({ etcd, api, node }: Place): string[] {
+export function serviceNames({ etcd, api, manager, node }: Place): string[] {
   return [
     'hyperkube-agent',
     ...(etcd ? ['etcd'] : []),
     ...(api ? ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] : []),
+    ...(manager === true ? ['hyperkube-controller-manager'] : []),
     ...(node === undefined ? [] : ['containerd', 'apiserver-proxy', 'kubelet', 'flanneld', 'kube-proxy']),
   ]
 }

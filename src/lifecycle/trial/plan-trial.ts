@@ -9,7 +9,7 @@ import { isWorkerPlan } from '../../rollout/host.ts'
 import { groupsBack, opsBack, slotsBack } from '../../rollout/trial-back.ts'
 import { trialFindings, type TriedHost } from '../../rollout/trial-findings.ts'
 import { isFeasible } from '../addons/proposal.ts'
-import { describeChange } from '../inside/changes.ts'
+import { describeChanges } from '../inside/changes.ts'
 import type { Session } from '../session.ts'
 import { type Proposal, secretsOf, type Wish } from '../survey.ts'
 import { onTrial, type OnTrial, type Trials, trialUnderWay } from './trials.ts'
@@ -111,7 +111,7 @@ function isOther(under: OnTrial, plans: readonly NodePlan[]): boolean {
 /** Pods with which a run that was cut wanted to show that nodes work are no part of what is tried. */
 function insideOf({ inside, addons }: Proposal): string[] {
   return [
-    ...inside.filter(({ kind }) => kind !== 'trial').map(describeChange),
+    ...describeChanges(inside.filter(({ kind }) => kind !== 'trial')),
     ...addons.differences.filter(isFeasible).map(({ addon }) => `addon ${addon}`),
   ]
 }

@@ -1,5 +1,6 @@
 import { type IngressSettings, traefikHealthPort } from '../../spec/addons.ts'
-import { isControlPlane, isEtcdMember, isNode, type Scene } from '../scene.ts'
+import { managerPort } from '../manager-settings.ts'
+import { isControlPlane, isEtcdMember, isManager, isNode, type Scene } from '../scene.ts'
 
 export interface Port {
   readonly port: number
@@ -16,6 +17,7 @@ export function portsOf(scene: Pick<Scene, 'cluster' | 'host' | 'topology'>): re
   return [
     ...(isEtcdMember(scene) ? etcd : []),
     ...(isControlPlane(scene) ? [tcp('kube-apiserver', api.port, 'hosts'), ...controllers] : []),
+    ...(isManager(scene) ? [tcp('hyperkube-controller-manager', managerPort, 'itself')] : []),
     ...(isNode(scene) ? node : []),
     ...(isNode(scene) && network.plugin === 'flannel' ? [tcp('flanneld', 10_246, 'itself')] : []),
     ...(isNode(scene) && network.plugin === 'flannel' && backend === 'vxlan'

@@ -42,9 +42,11 @@ const elsewhere: Readonly<Record<string, string>> = {
   traefik: ', or set spec.ingress to other ports, or to none',
 }
 
+/** Components whose program is hyperkube itself. */
+const ourPrograms: ReadonlySet<string> = new Set(['apiserver-proxy', 'hyperkube-controller-manager'])
+
 /** By the name of the program; on Windows it has an ending. */
 function isOwn(component: string, process: string | undefined): boolean {
   const name = process?.replace(/\.exe$/i, '')
-  const own = component === 'apiserver-proxy' ? 'hyperkube' : component
-  return name === own
+  return name === (ourPrograms.has(component) ? 'hyperkube' : component)
 }

@@ -7,6 +7,7 @@ import { etcd } from './etcd.ts'
 import { flanneld } from './flanneld.ts'
 import { hostSettings } from './host-settings.ts'
 import { hyperkubeAgent } from './hyperkube-agent.ts'
+import { hyperkubeControllerManager } from './hyperkube-controller-manager.ts'
 import { images } from './images.ts'
 import { kubeApiserver } from './kube-apiserver.ts'
 import { kubeControllerManager } from './kube-controller-manager.ts'
@@ -24,6 +25,7 @@ export const linuxComponents: readonly Planner<LinuxScene>[] = [
   kubeApiserver,
   kubeControllerManager,
   kubeScheduler,
+  hyperkubeControllerManager,
   containerd,
   apiserverProxy,
   kubelet,

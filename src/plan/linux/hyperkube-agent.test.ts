@@ -9,7 +9,7 @@ const input = planInput(
   ),
 )
 
-test('another release of hyperkube is a matter of its agent alone, and of one host alone', () => {
+test('another release of hyperkube is a matter of its agent and its controllers alone, and of one host alone', () => {
   const version = (host: string): string => (host === 'cp1' ? '0.2.0' : '0.1.0')
   const [before, after] = [input, { ...input, version }].map((one) =>
     planCluster(one).plans.flatMap(({ host, components }) =>
@@ -19,6 +19,9 @@ test('another release of hyperkube is a matter of its agent alone, and of one ho
   const changed = after?.filter(
     (component, index) => JSON.stringify(component) !== JSON.stringify(before?.[index]),
   )
-  expect(changed?.map(({ host, name }) => `${host} ${name}`)).toEqual(['cp1 hyperkube-agent'])
+  expect(changed?.map(({ host, name }) => `${host} ${name}`)).toEqual([
+    'cp1 hyperkube-agent',
+    'cp1 hyperkube-controller-manager',
+  ])
   expect(changed?.[0]?.service).toEqual(before?.find(({ name }) => name === 'hyperkube-agent')?.service)
 })

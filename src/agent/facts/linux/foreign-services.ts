@@ -9,6 +9,7 @@ const ours = [
   'etcd',
   'flanneld',
   'hyperkube-agent',
+  'hyperkube-controller-manager',
   'kube-apiserver',
   'kube-controller-manager',
   'kube-proxy',

@@ -57,7 +57,8 @@ export function windowsHealer(scene: WindowsHealScene): HostHealer & { once(): P
   let waits: string | undefined
 
   const once = async (): Promise<Look> => {
-    const seen = await watch.look('usual', end)
+    // While something is being mended, nobody waits for what the supervisor says.
+    const seen = await watch.look(unfinished(memory.now.actions).size > 0 ? 'news' : 'usual', end)
     const idle = await idleNow(scene, memory.now)
     if (seen === undefined || idle !== undefined) return { next: looksEvery, troubles: [] }
     acting = true
@@ -77,12 +78,12 @@ export function windowsHealer(scene: WindowsHealScene): HostHealer & { once(): P
   /** What was done to a component has to have an end. */
   const recoveredIn = (actions: readonly HealAction[], { components }: HostSeen): HealAction[] => {
     if (actions.length > 0 || waits !== undefined) return []
+    const open = unfinished(memory.now.actions)
     return components.flatMap((one): HealAction[] => {
-      const { component } = one
-      const last = memory.now.actions.find((former) => former.component === component)
-      if (last === undefined || last.action === 'recovered') return []
+      const { component, unit } = one
       // It may have all that it needs and not say so yet.
-      if (conditionOf(one, time()).state === 'unwell') return []
+      const isDown = unit !== undefined && unit.state.active !== 'active'
+      if (!open.has(component) || isDown || conditionOf(one, time()).state === 'unwell') return []
       const at = clock.now().toISOString()
       const because = 'all of it is as planned, and nothing is waited for'
       return [{ at, component, action: 'recovered', because, outcome: 'done', details: [] }]
@@ -117,6 +118,12 @@ export function windowsHealer(scene: WindowsHealScene): HostHealer & { once(): P
     },
     pause: async (milliseconds, by) => pauseFor(memory, milliseconds, by, time()),
   }
+}
+
+/** Components to which something was done since they were well. */
+function unfinished(actions: readonly HealAction[]): ReadonlySet<string> {
+  const last = new Map(actions.toReversed().map(({ component, action }) => [component, action]))
+  return new Set([...last].flatMap(([component, action]) => (action === 'recovered' ? [] : [component])))
 }
 
 /** What a look means for a round. */

@@ -3,7 +3,7 @@ import { Heartbeats } from '../../heartbeats.ts'
 import { askHost, askRights } from '../../host-requests.ts'
 import { reconciling } from '../../reconciling.ts'
 import { eventRights, hostObject, hosts, isNews } from '../../sources.ts'
-import { lastMoment, nextMoment, parseCron } from './cron.ts'
+import { lastMoment, nextMoment, parseCron } from '../../../kit/cron.ts'
 import { decideSnapshot, type SnapshotHost } from './decide.ts'
 
 /** In milliseconds. */

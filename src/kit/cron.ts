@@ -1,5 +1,5 @@
-import { HyperkubeError } from '../../../kit/errors.ts'
-import { printable } from '../../../kit/printable.ts'
+import { HyperkubeError } from './errors.ts'
+import { printable } from './printable.ts'
 
 /** Which numbers of each kind are meant. */
 export interface Cron {

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import type { ComponentPlan } from '../../contract/component-plan.ts'
+import { managerSettingsFormat } from '../../contract/manager-settings.ts'
+import { readVersioned } from '../../contract/versioned.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+import { clusterWith, planInput } from '../fixtures.ts'
+import { planCluster } from '../plan.ts'
+
+const cluster = clusterWith(
+  '{ name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }',
+  '{ name: w1, address: 10.0.0.2, roles: [worker] }',
+)
+
+function withSpec(spec: Partial<Cluster['spec']>): Cluster {
+  return { ...cluster, spec: { ...cluster.spec, ...spec } }
+}
+
+function managerOf(wished: Cluster, host = 'cp1'): ComponentPlan | undefined {
+  const plan = planCluster(planInput(wished)).plans.find((one) => one.host === host)
+  return plan?.components.find(({ name }) => name === 'hyperkube-controller-manager')
+}
+
+function settingsIn(component: ComponentPlan | undefined): unknown {
+  const content = component?.files.find(({ path }) => path.endsWith('/settings.json'))?.content
+  return readVersioned(managerSettingsFormat, JSON.parse(content?.kind === 'text' ? content.text : ''))
+}
+
+test('control planes run the controllers, unless nobody wants any', () => {
+  expect(managerOf(cluster)).toBeDefined()
+  expect(managerOf(cluster, 'w1')).toBeUndefined()
+  expect(managerOf(withSpec({ manager: 'none' }))).toBeUndefined()
+})
+
+test('which of them are on is said in its command, and what they must know in a file that it reads', () => {
+  const snapshots = { schedule: '0 */6 * * *', keep: { hourly: 4, daily: 7, weekly: 4 } }
+  const some = withSpec({
+    manager: { controllers: ['*', '-snapshot-schedule'] },
+    etcd: { ...cluster.spec.etcd, snapshots },
+  })
+  const service = managerOf(some)?.service
+  expect(service?.supervisor === 'systemd' && service.unit).toContain('--controllers=*,-snapshot-schedule \\')
+  expect(settingsIn(managerOf(some))).toMatchObject({ snapshots })
+  expect(settingsIn(managerOf(cluster))).not.toHaveProperty('snapshots')
+})
