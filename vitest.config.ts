@@ -10,6 +10,8 @@ export default defineConfig({
           setupFiles: ['scripts/property-runs.ts'],
           // No module has a state, so that files may share them: to load them for each takes longer than the tests.
           isolate: false,
+          // Every core: the process that hands out files does next to nothing.
+          maxWorkers: '100%',
           // Ends only what hangs: a property takes many turns, and the machine may be busy.
           testTimeout: process.env['PROPERTY_RUNS'] === undefined ? 60_000 : 1_200_000,
           hookTimeout: 60_000,
@@ -46,6 +48,7 @@ export default defineConfig({
           globalSetup: ['test/support/executable-setup.ts'],
           // What takes too long for every change.
           fileParallelism: false,
+          sequence: { groupOrder: 3 },
           testTimeout: 600_000,
           hookTimeout: 300_000,
         },

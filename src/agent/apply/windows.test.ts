@@ -1,5 +1,5 @@
 import { appendFile, rm, writeFile } from 'node:fs/promises'
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { digestOf } from '../windows/simulator/file-handlers.ts'
 import { savedMachine, snapshotOf } from '../windows/simulator/machine-state.ts'
@@ -18,10 +18,16 @@ import { mortalWindows } from './mortal.ts'
 import { reset } from './reset/reset.ts'
 
 let world: WindowsWorld
+/** Its plan was applied once, for all who begin with that. */
+let brought: WindowsWorker
 let worker: WindowsWorker
 beforeAll(async () => {
   world = await windowsWorld()
+  worker = await windowsWorker(world)
+  brought = worker
+  await bring()
 })
+afterAll(async () => brought[Symbol.asyncDispose]())
 beforeEach(async () => {
   worker = await windowsWorker(world)
 })
@@ -30,6 +36,12 @@ afterEach(async () => worker[Symbol.asyncDispose]())
 async function bring(plan: NodePlan = worker.plan): Promise<string[]> {
   const { host } = worker
   return applied(host, plan, { certificates: await worker.sign(host, plan) })
+}
+
+/** As it is once its plan was applied. */
+async function asBrought(): Promise<void> {
+  await worker[Symbol.asyncDispose]()
+  worker = await windowsWorker(world, brought)
 }
 
 async function leave() {
@@ -178,7 +190,7 @@ const drifts: Readonly<Record<string, [spoil: (one: WindowsWorker) => Promise<un
   }
 
 test.each(Object.entries(drifts))('%s that was changed is mended', async (_name, [spoil, op]) => {
-  await bring()
+  await asBrought()
   await spoil(worker)
   advance(worker.machine, 5000)
   expect(await bring()).toContain(op)
@@ -187,7 +199,7 @@ test.each(Object.entries(drifts))('%s that was changed is mended', async (_name,
 })
 
 test('another version comes beside the former one, which goes when nothing runs from it any more', async () => {
-  await bring()
+  await asBrought()
   const before = processOf(worker.machine, 'containerd')
   const told = await bring(worker.upgraded)
   expect(told).toContain('create artifact kubelet-1.37.2')
@@ -204,7 +216,7 @@ test('another version comes beside the former one, which goes when nothing runs 
 })
 
 test('what still runs from a former version is said, and goes another time', async () => {
-  await bring()
+  await asBrought()
   const { machine, host } = worker
   const path = `${programs}\\kubelet-1.37.1\\kubelet.exe`
   machine.processes.set(999, {
@@ -237,7 +249,7 @@ test('a reset leaves the host as it was', async () => {
 })
 
 test('what could not go, because the agent itself runs from it, is said', async () => {
-  await bring()
+  await asBrought()
   const { host, machine } = worker
   const pid = machine.services.get('hyperkube-agent')?.process ?? 0
   const lines: string[] = []

@@ -78,8 +78,8 @@ export async function testHost(program: Program): Promise<TestHost> {
       })
     })
   })
-  // In front of it, as an adapter that goes away takes every connection with it.
-  const listener = createServer((socket) => {
+  // In front of it, as an adapter that goes away takes every connection with it. As an sshd does, it sends at once.
+  const listener = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => undefined)

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { HealAction } from '../../../contract/health.ts'
 import { applied } from '../../apply/fixtures.ts'
 import { readJournal } from '../../apply/journal.ts'
@@ -21,16 +21,20 @@ import {
 import { windowsHealer } from './windows-healer.ts'
 
 let world: WindowsWorld
+/** Its plan was applied once, for all of them. */
+let brought: WindowsWorker
 let worker: WindowsWorker
 beforeAll(async () => {
   world = await windowsWorld()
+  brought = await windowsWorker(world)
+  const { host, plan } = brought
+  await applied(host, plan, { certificates: await brought.sign(host, plan) })
 })
+afterAll(async () => brought[Symbol.asyncDispose]())
 let end: AbortController
 beforeEach(async () => {
-  worker = await windowsWorker(world)
+  worker = await windowsWorker(world, brought)
   end = new AbortController()
-  const { host, plan } = worker
-  await applied(host, plan, { certificates: await worker.sign(host, plan) })
 })
 afterEach(async () => {
   end.abort()

@@ -1,7 +1,4 @@
 import { createInterface } from 'node:readline'
-import { newMachine } from '../simulator/new-machine.ts'
-import { simulatedHost } from '../simulator/simulated-host.ts'
-import { advance } from '../simulator/time.ts'
 import { hostScript, openingLine } from './script.ts'
 
 /**
@@ -11,9 +8,25 @@ import { hostScript, openingLine } from './script.ts'
 const [trouble = 'well', count = '0'] = process.argv.slice(2)
 const at = Number(count)
 
-const simulated = simulatedHost(newMachine(new Map()))
+// As Wine's does: it ends well, and has done nothing.
+if (trouble === 'stub') process.exit(0)
+
 const opening = openingLine(await hostScript())
 let asked = 0
+
+/** Who goes wrong over the first request answers none: it starts sooner without a host. */
+const simulated = trouble !== 'well' && at === 1 ? undefined : await simulate()
+
+async function simulate() {
+  const { newMachine } = await import('../simulator/new-machine.ts')
+  const { simulatedHost } = await import('../simulator/simulated-host.ts')
+  const { advance } = await import('../simulator/time.ts')
+  const { machine, answer } = simulatedHost(newMachine(new Map()))
+  return (operation: string, input: unknown) => {
+    advance(machine, 1000)
+    return answer(operation, input)
+  }
+}
 
 /** As Write-Answer writes it. */
 function say(answer: object): void {
@@ -28,17 +41,13 @@ function reply(line: string): void {
   const encoded = /^Invoke-HyperkubeRequest '([A-Za-z0-9+/=]*)'$/.exec(line)?.[1]
   if (encoded === undefined) return void process.stdout.write(`${line} : The term is not recognized\r\n`)
   const { id, operation, input } = JSON.parse(Buffer.from(encoded, 'base64').toString('utf8'))
-  advance(simulated.machine, 1000)
   try {
-    say({ id, ok: true, output: simulated.answer(operation, input) })
+    say({ id, ok: true, output: simulated?.(operation, input) })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     say({ id, ok: false, error: { message, type: 'System.Exception', about: operation } })
   }
 }
-
-// As Wine's does: it ends well, and has done nothing.
-if (trouble === 'stub') process.exit(0)
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   if (`${line}\n` === opening) return say({ id: 0, ok: true, output: [] })

@@ -48,7 +48,8 @@ export interface SimulatedWindows extends Omit<SimulatedHost, 'host'> {
   save(): Promise<void>
 }
 
-const stateFile = 'machine.json'
+/** Beside its drives. */
+export const stateFile = 'machine.json'
 
 /** A Windows host without Windows whose files are real ones: the one that was saved there, or a new one. */
 export async function simulatedWindows(wish: SimulatedWindowsWish): Promise<SimulatedWindows> {
