@@ -13,11 +13,20 @@ export function limitFlag(text: string, before: readonly string[] = []): readonl
 
 /** The hosts that a command shall act on, in the order of the file: all, or those that are named. */
 export function limitHosts({ spec }: Cluster, names: readonly string[] | undefined): readonly Host[] {
-  if (names === undefined) return spec.hosts
-  const known = spec.hosts.map(({ name }) => name)
+  return limitTo(spec.hosts, ({ name }) => name, names)
+}
+
+/** The same of whatever has the name of a host. */
+export function limitTo<T>(
+  all: readonly T[],
+  nameOf: (one: T) => string,
+  names: readonly string[] | undefined,
+): readonly T[] {
+  if (names === undefined) return all
+  const known = all.map(nameOf)
   const unknown = names.filter((name) => !known.includes(name))
   if (unknown.length > 0) throw unknownHosts(unknown, known)
-  return spec.hosts.filter(({ name }) => names.includes(name))
+  return all.filter((one) => names.includes(nameOf(one)))
 }
 
 function unknownHosts(unknown: readonly string[], known: readonly string[]): HyperkubeError {

@@ -36,6 +36,13 @@ export const manager: Entries = {
     remedy:
       'If the disk is well, remove the file that is named, on the host, and restart the agent: `systemctl restart hyperkube-agent`.',
   },
+  STATUS_NOT_TOLD: {
+    summary: 'A cluster has no objects in which it says how its hosts are.',
+    meaning:
+      'It was brought up by a release that did not have them yet. What it is for `kubectl` is as ever.',
+    remedy:
+      '`hyperkube status` looks at hosts by ssh. `hyperkube up` has agents tell the cluster from then on.',
+  },
   HOST_CANNOT: {
     summary: 'A host was asked by a controller for something that it cannot do.',
     meaning: 'It has no member of etcd, or no service of that name. Nothing was done.',

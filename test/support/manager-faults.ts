@@ -5,8 +5,8 @@ const service = 'hyperkube-controller-manager'
 /** What happens to the one that leads. */
 export interface LeaderFault {
   readonly what: string
-  inject(host: Host): Promise<void>
-  undo(host: Host): Promise<void>
+  readonly inject: (host: Host) => Promise<void>
+  readonly undo: (host: Host) => Promise<void>
 }
 
 const table = 'manager_fault'

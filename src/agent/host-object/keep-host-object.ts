@@ -68,12 +68,14 @@ export async function keepHostObject(scene: HostObjectScene): Promise<void> {
     if (object === undefined) return { next: usual, troubles: [] }
     const now = clock.now()
     const { highest } = scene.book.memory
+    // Before the rest: what is said to be done must be seen in what is told beside it.
+    const results = resultsFor(scene, object.requests)
     const status: HostStatus = {
       ...(await scene.told(line)),
       heartbeat: now.toISOString(),
       generation: scene.generation(),
       ...(highest === undefined ? {} : { highest }),
-      results: resultsFor(scene, object.requests),
+      results,
     }
     if (sent !== undefined && now.getTime() - sent.at > usual) sent = undefined
     if (isDue(sent?.status ?? object.status, status, now.getTime())) {

@@ -14,10 +14,15 @@ import { openIdentity } from '../load-identity.ts'
 import { openSights } from '../look/open-sights.ts'
 import { findingsText, print } from '../print.ts'
 import { clusterLine, clusterLines } from '../status/cluster-text.ts'
+import { statusFromApi } from '../status/from-api.ts'
 import { statusText } from '../status/text.ts'
 import { watch } from '../status/watch.ts'
 
-const flags = z.object({ watch: z.boolean().default(false) })
+const flags = z.object({
+  watch: z.boolean().default(false),
+  fromApi: z.boolean().default(false),
+  kubeconfig: z.string().optional(),
+})
 
 export const status: CommandDefinition = {
   examples: [
@@ -28,14 +33,26 @@ export const status: CommandDefinition = {
     ['hyperkube status -o wide', 'with versions'],
     ['hyperkube status --watch', 'again every five seconds, until Ctrl-C'],
     ['hyperkube status --limit w2 -o json', 'for programs, of one host'],
+    [
+      'hyperkube status --kubeconfig ~/.kube/config',
+      'what the cluster says of itself and how old that is, where there is neither ssh nor cluster.yml',
+    ],
     ['hyperkube doctor', 'what is wrong, what it comes of, and what to type'],
   ],
   identity: true,
   hosts: true,
   configure(command) {
-    command.option('--watch', 'look again every five seconds')
+    command
+      .option('--watch', 'look again every five seconds')
+      .option('--from-api', 'ask the API alone, by cluster.yml and its key, and no host by ssh')
+      .option('--kubeconfig <file>', 'the same by a kubeconfig, without cluster.yml')
   },
-  async run(context, { options }) {
+  async run(context, invocation) {
+    const { options } = invocation
+    const { fromApi, kubeconfig, watch: again } = flags.parse(options)
+    if (fromApi || kubeconfig !== undefined) {
+      return statusFromApi(context, invocation, { kubeconfig, watch: again })
+    }
     const { cluster, findings } = await loadCluster(context, options.file)
     context.stderr.write(findingsText(findings))
     if (cluster === undefined) return exitCodes.failure
@@ -45,10 +62,15 @@ export const status: CommandDefinition = {
       showStatus({ ...context, stdout }, options, cluster, seen)
       return seen.hosts
     }
-    if (flags.parse(options).watch) return watch(context, show)
-    return (await show(context.stdout)).every(isWell) ? exitCodes.ok : exitCodes.failure
+    if (again) return watch(context, show)
+    const hosts = await show(context.stdout)
+    if (hosts.length > 0 && hosts.every(({ away }) => away !== undefined)) context.stderr.write(otherWay)
+    return hosts.every(isWell) ? exitCodes.ok : exitCodes.failure
   },
 }
+
+const otherWay =
+  'no host is reached by ssh; hyperkube status --from-api asks the API what the cluster says of itself\n'
 
 interface Seen {
   readonly hosts: readonly HostStatus[]

@@ -47,7 +47,7 @@ function servicesCell({ services, away }: HostStatus): Cell {
   return { text: `${active}/${services.length}`, colour: active === services.length ? 'green' : 'red' }
 }
 
-function wellCell(part: Well | undefined, yes: string, no: string): Cell {
+export function wellCell(part: Well | undefined, yes: string, no: string): Cell {
   if (part === undefined) return { text: '-', colour: 'dim' }
   return part.well ? { text: yes, colour: 'green' } : { text: no, colour: 'red' }
 }
@@ -76,7 +76,7 @@ function troublesOf(status: HostStatus): string[] {
   ]
 }
 
-function healthText(state: string, because: string | undefined): string {
+export function healthText(state: string, because: string | undefined): string {
   const words = { unwell: 'not well', healing: 'being healed', held: 'not well', 'given-up': 'given up' }
   const word = Object.entries(words).find(([name]) => name === state)?.[1] ?? state
   return because === undefined ? word : `${word}: ${because}`
