@@ -38,6 +38,11 @@ export class KubeApi {
     await this.#send('POST', path, object)
   }
 
+  /** For what is a question: what is made is the answer. */
+  async ask<T>(path: string, object: unknown): Promise<T> {
+    return JSON.parse(await this.#send('POST', path, object))
+  }
+
   /** Creates it, or leaves what is there. */
   async ensure(path: string, object: unknown): Promise<void> {
     await this.create(path, object).catch((error: unknown) => {

@@ -1,12 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { KubeApi } from '../../lab/cluster/kube-api.ts'
+import type { Host } from '../../lab/hosts/host.ts'
 import { until } from '../../src/kit/until.ts'
+import { controllers } from '../../src/manager/table.ts'
+import { servingSigner } from '../../src/pki/check-serving.ts'
+import { makeRequest } from '../../src/pki/request.ts'
+import { clientOf } from '../support/admin.ts'
+import { auditOf, isWrite } from '../support/manager-audit.ts'
+import { compareRights } from '../support/manager-rights.ts'
 import { leaderFaults } from '../support/manager-faults.ts'
-import { leaderOf, ManagerWitness } from '../support/manager-witness.ts'
+import { type Leader, leaderOf, ManagerWitness } from '../support/manager-witness.ts'
+import { giveClock, setClock, takeClock } from '../support/wrong-clock.ts'
 import { suiteCluster } from '../support/suite-cluster.ts'
 
+const service = 'hyperkube-controller-manager'
 const minute = 60_000
 /** In milliseconds, from the fault to another leader's lease. */
 const most = 20_000
+/** How long a cluster that is well is watched. */
+const calmMinutes = Number(process.env['MANAGER_CALM_MINUTES'] ?? 10)
 
 describe('the controller manager of a cluster', () => {
   const clusterNow = suiteCluster('manager', '3+2', '1.37.1', {
@@ -23,14 +36,7 @@ describe('the controller manager of a cluster', () => {
     { timeout: 6 * minute },
     async ({ inject, undo }) => {
       const { api, hosts } = clusterNow()
-      const before = await until(
-        'a leader',
-        async () => {
-          const one = await leaderOf(api)
-          return one.host !== '' && one
-        },
-        { within: minute },
-      )
+      const before = await until('a leader', async () => led(api), { within: minute })
       await using witness = new ManagerWitness(api)
       const host = hosts.find(({ name }) => name === before.host)
       if (host === undefined) throw new Error(`${before.host} leads, and is none of the hosts`)
@@ -59,24 +65,237 @@ describe('the controller manager of a cluster', () => {
       } finally {
         await undo(host)
       }
-      const from = Math.ceil(began / minute) * minute
-      await until('two more snapshots', async () => Date.now() > from + 2.5 * minute, {
-        within: 4 * minute,
-        every: 1000,
-      })
-      const due = [0, 1, 2].map(
-        (count) =>
-          `etcd-${new Date(from + count * minute).toISOString().slice(0, 19).replaceAll(':', '-')}Z.db`,
-      )
-      expect(
-        due.filter((name) => !witness.snapshots.has(name)),
-        'what was due and is missing',
-      ).toEqual([])
-      const twice = [...witness.done]
-        .filter(([, where]) => where.size > 1)
-        .map(([id, where]) => [id, ...where])
-      expect(twice, 'what was done twice').toEqual([])
-      expect([...witness.faults]).toEqual([])
+      expect(await courseOf(witness, Math.ceil(began / minute) * minute, 3)).toEqual(asItShould)
     },
   )
+
+  test('a leader whose clock jumps stays the only one, and goes on', { timeout: 12 * minute }, async () => {
+    const { api, hosts } = clusterNow()
+    const controlPlanes = hosts.filter(({ name }) => name.startsWith('cp'))
+    for (const host of controlPlanes) {
+      await giveClock(host, service)
+      await host.script(`systemctl restart ${service}`)
+    }
+    try {
+      const before = await until('a leader', async () => led(api), { within: minute })
+      const host = controlPlanes.find(({ name }) => name === before.host)
+      if (host === undefined) throw new Error(`${before.host} leads, and is none of the hosts`)
+      for (const offset of [7200, -7200, 0]) {
+        await setClock(host, offset)
+        const until45 = Date.now() + 45_000
+        while (Date.now() < until45) {
+          const leading = await Promise.all(controlPlanes.map(isLeading))
+          expect(
+            leading.filter(Boolean).length,
+            `leaders with a clock that is ${offset} s wrong`,
+          ).toBeLessThan(2)
+          await sleep(250)
+        }
+        const now = await leaderOf(api)
+        process.stderr.write(
+          `clock of ${before.host} ${offset} s wrong: ${now.host} leads as ${now.transitions}\n`,
+        )
+        expect(now.host).not.toBe('')
+      }
+      await using witness = new ManagerWitness(api)
+      expect(await courseOf(witness, Math.ceil(Date.now() / minute) * minute, 2)).toEqual(asItShould)
+    } finally {
+      for (const host of controlPlanes) {
+        await takeClock(host, service)
+        await host.script(`systemctl restart ${service}`)
+      }
+    }
+  })
+
+  test('each identity may do what its row says, and nothing else', { timeout: 5 * minute }, async () => {
+    const on = controllers.filter(({ byDefault }) => byDefault)
+    const { asked, allowed, wrong } = await compareRights(clusterNow().api, on)
+    process.stderr.write(`${asked} questions about ${on.length} controllers: ${allowed} allowed\n`)
+    expect(allowed).toBeGreaterThan(0)
+    expect(wrong).toEqual([])
+  })
+
+  test(
+    'a kubelet gets a certificate for its own names, and none for others',
+    { timeout: 5 * minute },
+    async () => {
+      const { api, hosts, identity } = clusterNow()
+      const w1 = hosts.find(({ name }) => name === 'w1')
+      const node = new KubeApi(
+        `https://${hosts[0]?.address}:6443`,
+        await clientOf(identity, 'kubernetes', 'system:node:w1', ['system:nodes']),
+      )
+      try {
+        const subject = { commonName: 'system:node:w1', organizations: ['system:nodes'] }
+        const wishes = {
+          own: { subject, names: { dns: ['w1'], ip: [w1?.address ?? ''] } },
+          'of-another': { subject, names: { dns: ['cp1'], ip: [] } },
+          'with-more': { subject, names: { dns: ['w1', 'kubernetes.default.svc'], ip: [] } },
+        }
+        for (const [name, { subject: who, names }] of Object.entries(wishes)) {
+          const { request } = await makeRequest('test', who, names)
+          await node.create(requests, signingRequest(name, request))
+        }
+        const answers = await until(
+          'all to be answered',
+          async () => {
+            const all = await Promise.all(Object.keys(wishes).map(async (name) => answerTo(api, name)))
+            return all.every((answer) => answer !== undefined) && all
+          },
+          { within: minute },
+        )
+        expect(answers).toEqual(['Approved', 'Denied', 'Denied'])
+      } finally {
+        node.close()
+      }
+    },
+  )
+
+  test(
+    'an agent that says nothing is seen at its node and in the state of the cluster, and so is its return',
+    { timeout: 8 * minute },
+    async () => {
+      const { api, hosts, operator } = clusterNow()
+      const w2 = hosts.find(({ name }) => name === 'w2')
+      await w2?.script('systemctl stop hyperkube-agent')
+      try {
+        await until('its node to say so', async () => (await agentCondition(api, 'w2')) === 'Unknown', {
+          within: 5 * minute,
+          every: 1000,
+        })
+        await until('the cluster to say so', async () => (await stateOf(api)) === 'degraded', {
+          within: minute,
+          every: 1000,
+        })
+        const { stdout } = await operator.must(1, 'status', '--from-api')
+        expect(stdout).toContain('w2')
+      } finally {
+        await w2?.script('systemctl start hyperkube-agent')
+      }
+      await until('its node to be well', async () => (await agentCondition(api, 'w2')) === 'True', {
+        within: 3 * minute,
+        every: 1000,
+      })
+      await until('the cluster to be well', async () => (await stateOf(api)) === 'well', {
+        within: 3 * minute,
+        every: 1000,
+      })
+      await operator.must(0, 'status', '--from-api')
+    },
+  )
+
+  test(
+    'API servers that are restarted one after the other cost nothing',
+    { timeout: 8 * minute },
+    async () => {
+      const { api, hosts } = clusterNow()
+      await using witness = new ManagerWitness(api)
+      const from = Math.ceil(Date.now() / minute) * minute
+      for (const host of hosts.filter(({ name }) => name.startsWith('cp'))) {
+        await host.script('systemctl restart kube-apiserver')
+        await until(
+          `the API server of ${host.name}`,
+          async () =>
+            (await host.exec(['curl', '-skf', 'https://127.0.0.1:6443/readyz'], { allowFailure: true }))
+              .code === 0,
+          { within: 2 * minute, every: 500 },
+        )
+      }
+      expect(await courseOf(witness, from, 2)).toEqual(asItShould)
+    },
+  )
+
+  test('on a cluster that is well nothing is written', { timeout: (calmMinutes + 10) * minute }, async () => {
+    const { hosts, operator } = clusterNow()
+    await operator.edit((document) => document.deleteIn(['spec', 'etcd', 'snapshots']))
+    await operator.must(0, 'up', '--yes')
+    // What was done last is told by hosts at their next look.
+    await sleep(2 * minute)
+    const from = Date.now()
+    await sleep(calmMinutes * minute)
+    const all = (
+      await auditOf(
+        hosts.filter(({ name }) => name.startsWith('cp')),
+        from,
+      )
+    ).filter(isWrite)
+    const byController = all.filter(({ user }) => user.startsWith('hyperkube:controller:'))
+    const ofHosts = all.filter(({ what }) => what === 'hosts/status' || what === 'hosts')
+    process.stderr.write(
+      `in ${calmMinutes} minutes: ${byController.length} writes of controllers, ${ofHosts.length} of agents\n`,
+    )
+    expect(byController).toEqual([])
+    const refused = (
+      await auditOf(
+        hosts.filter(({ name }) => name.startsWith('cp')),
+        0,
+      )
+    ).filter(({ user, code }) => user.startsWith('hyperkube:controller:') && code === 403)
+    expect(refused).toEqual([])
+  })
 })
+
+async function led(api: KubeApi): Promise<Leader | undefined> {
+  const leader = await leaderOf(api)
+  return leader.host === '' ? undefined : leader
+}
+
+/** By its own word. */
+async function isLeading(host: Host): Promise<boolean> {
+  const { stdout } = await host.exec(['curl', '-s', '-m', '2', 'http://127.0.0.1:6447/metrics'], {
+    allowFailure: true,
+  })
+  return /^leader_election_master_status\{.*\} 1$/m.test(stdout)
+}
+
+const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
+
+function signingRequest(name: string, request: string): object {
+  return {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name },
+    spec: {
+      signerName: servingSigner,
+      usages: ['digital signature', 'server auth'],
+      request: Buffer.from(request).toString('base64'),
+    },
+  }
+}
+
+interface Conditions {
+  readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
+}
+
+async function answerTo(api: KubeApi, name: string): Promise<string | undefined> {
+  const { status } = await api.get<Conditions>(`${requests}/${name}`)
+  return status.conditions?.find(({ type }) => type === 'Approved' || type === 'Denied')?.type
+}
+
+async function agentCondition(api: KubeApi, node: string): Promise<string | undefined> {
+  const { status } = await api.get<Conditions>(`/api/v1/nodes/${node}`)
+  return status.conditions?.find(({ type }) => type === 'HyperkubeAgentReady')?.status
+}
+
+async function stateOf(api: KubeApi): Promise<string | undefined> {
+  const { items } = await api.get<{ items: readonly { status?: { state: string } }[] }>(
+    '/apis/hyperkube.dev/v1/clusterstatuses',
+  )
+  return items[0]?.status?.state
+}
+
+/** Nothing missed, nothing twice, and nobody out of turn. */
+const asItShould = { missing: [], twice: [], faults: [] }
+
+/** What became of so many snapshots that fall due from then on. */
+async function courseOf(witness: ManagerWitness, from: number, count: number): Promise<object> {
+  await sleep(Math.max(0, from + (count - 0.5) * minute - Date.now()))
+  const nameAt = (time: number): string =>
+    `etcd-${new Date(time).toISOString().slice(0, 19).replaceAll(':', '-')}Z.db`
+  const due = Array.from({ length: count }, (_, index) => nameAt(from + index * minute))
+  return {
+    missing: due.filter((name) => !witness.snapshots.has(name)),
+    twice: [...witness.done].filter(([, where]) => where.size > 1).map(([id, where]) => [id, ...where]),
+    faults: [...witness.faults],
+  }
+}

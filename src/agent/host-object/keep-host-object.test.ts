@@ -31,12 +31,12 @@ async function stage() {
   const { url, asked } = await serve(objects.answer)
   const stop = new AbortController()
   let told: Told = { agent: '1.0.0', components: [] }
-  const start = async (signal = stop.signal): Promise<void> =>
+  const start = async (signal = stop.signal, tells = async (): Promise<Told> => told): Promise<void> =>
     keepHostObject({
       ...{
         client: clientOf([url]),
         name: 'n1',
-        told: async () => told,
+        told: tells,
         random: () => 0,
         signal,
         line: signal,
@@ -113,6 +113,33 @@ test('nothing is written while nothing has changed, and what a controller says t
   expect(writes().length - before).toBe(1)
   stop.abort()
   await running
+})
+
+test('what is said to be done is seen in what is told beside it, however long that takes to find out', async () => {
+  await using one = await stage()
+  const { host, objects, stop, start, status, writes, ask, soon } = one
+  objects.put(path, empty)
+  const gate = Promise.withResolvers<void>()
+  let [isSlow, isWaiting] = [false, false]
+  const running = start(stop.signal, async () => {
+    const agent = String((await doneOn(host)).length)
+    isWaiting = isSlow
+    if (isSlow) await gate.promise
+    return { agent }
+  })
+  await soon('a heartbeat', () => status().heartbeat !== undefined)
+  isSlow = true
+  objects.change(path, { metadata: { labels: { some: 'change' } } })
+  await soon('it to look', () => isWaiting)
+  ask(request('x'))
+  const memory = async () => (await host.files.read('/var/lib/hyperkube/agent/requests.json'))?.toString()
+  await until('it to be done', async () => (await memory())?.includes('done'), { within: 10_000, every: 5 })
+  gate.resolve()
+  await soon('an answer', () => status().results?.length === 1)
+  stop.abort()
+  await running
+  const told = writes().map(({ body }) => hosts.schema.parse({ ...empty, ...Object(body) }).status)
+  for (const { agent, results } of told) expect(Number(agent)).toBeGreaterThanOrEqual(results?.length ?? 0)
 })
 
 test('a host without an object says nothing, and one that gets it does', async () => {
