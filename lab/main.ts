@@ -19,6 +19,7 @@ import { sshCommand } from './commands/ssh.ts'
 import { startCommand } from './commands/start.ts'
 import { statusCommand } from './commands/status.ts'
 import { upCommand } from './commands/up.ts'
+import { wineCommand } from './commands/wine.ts'
 import { requireForEngine, requireForHosts } from './prerequisites.ts'
 
 const lab = new Command('lab')
@@ -53,7 +54,7 @@ function add(commands: readonly ((parent: Command) => void)[], ...needs: (() => 
   }
 }
 
-add([setupCommand])
+add([setupCommand, wineCommand])
 add(engineCommands, requireForEngine)
 add(clusterCommands, requireForHosts, requireForEngine)
 add(hostCommands, requireForHosts)

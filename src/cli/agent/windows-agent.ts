@@ -4,15 +4,14 @@ import { openMemory } from '../../agent/heal/memory.ts'
 import { windowsWork } from '../../agent/serve/windows-work.ts'
 import { windowsHost } from '../../agent/windows/host/windows-host.ts'
 import { windowsHealer } from '../../agent/windows/keep/windows-healer.ts'
-import { powershellHost } from '../../agent/windows/powershell/powershell-host.ts'
-import { hostScript } from '../../agent/windows/powershell/script.ts'
+import { thisWindows } from '../../agent/windows/host/this-windows.ts'
 import { paces } from '../../agent/windows/recover/pace.ts'
 import type { WiredAgent } from './wired-agent.ts'
 
 export async function windowsAgent(version: string, base: string): Promise<WiredAgent> {
-  const powershell = powershellHost({ script: await hostScript() })
+  const windows = await thisWindows()
   const systemRoot = process.env['SystemRoot'] ?? String.raw`C:\Windows`
-  const { host, probes } = windowsHost({ version, base, operations: powershell.host, systemRoot })
+  const { host, probes } = windowsHost({ version, base, operations: windows.host, systemRoot })
   return {
     host,
     work: windowsWork(host, {
@@ -36,7 +35,7 @@ export async function windowsAgent(version: string, base: string): Promise<Wired
       }),
     async [Symbol.asyncDispose]() {
       probes[Symbol.dispose]()
-      await powershell[Symbol.asyncDispose]()
+      await windows[Symbol.asyncDispose]()
     },
   }
 }

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { goBack } from '../../agent/windows/call/switch-agent.ts'
-import { powershellHost } from '../../agent/windows/powershell/powershell-host.ts'
-import { hostScript } from '../../agent/windows/powershell/script.ts'
+import { thisWindows } from '../../agent/windows/host/this-windows.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 import { callScene, needWindows } from '../windows/call-scene.ts'
 
@@ -24,8 +23,8 @@ export const agentRevert: CommandDefinition = {
     needWindows('agent-revert')
     const { baseDirectory, after } = flags.parse(options)
     await sleep(after, undefined, { signal })
-    await using powershell = powershellHost({ script: await hostScript() })
-    await goBack(callScene(powershell.host, baseDirectory, signal))
+    await using windows = await thisWindows()
+    await goBack(callScene(windows.host, baseDirectory, signal))
     return exitCodes.ok
   },
 }

@@ -1,6 +1,5 @@
 import { serveCall } from '../../agent/windows/call/serve-call.ts'
-import { powershellHost } from '../../agent/windows/powershell/powershell-host.ts'
-import { hostScript } from '../../agent/windows/powershell/script.ts'
+import { thisWindows } from '../../agent/windows/host/this-windows.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 import { callScene, needWindows } from '../windows/call-scene.ts'
 
@@ -11,11 +10,11 @@ export const hostCall: CommandDefinition = {
   configure: () => undefined,
   async run({ stdout }) {
     needWindows('host-call')
-    await using powershell = powershellHost({ script: await hostScript() })
+    await using windows = await thisWindows()
     await serveCall({
       requests: process.stdin,
       answer: (line) => void stdout.write(line),
-      sceneAt: (base, gone) => callScene(powershell.host, base, gone),
+      sceneAt: (base, gone) => callScene(windows.host, base, gone),
     })
     return exitCodes.ok
   },

@@ -72,6 +72,8 @@ test.each(['hang', 'die', 'complain'])(
 test('a program that ends well and says nothing is no PowerShell', async () => {
   await using lent = hostWith('stub')
   expect(await codeOf(lent.host.system.describe({}))).toBe('POWERSHELL_ENDED')
+  await expect(lent.host.system.describe({})).rejects.toThrow('system.describe was not answered')
+  await expect(lent.host.environment.set({ name: 'A', value: null })).rejects.toThrow('environment.set')
 })
 
 test('a program that is not there is told of', async () => {

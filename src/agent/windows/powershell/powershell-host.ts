@@ -62,8 +62,11 @@ export function powershellHost({ script, argv, within, signal: whole }: PowerShe
     const checked: unknown = operation.input.parse(input)
     const output = await inTurn(async () =>
       attempt(operation, checked, signal).catch(async (error: unknown) => {
-        if (operation.changes || signal?.aborted === true || !isOver(error)) throw error
-        return attempt(operation, checked, signal)
+        if (signal?.aborted === true || !isOver(error)) throw error
+        if (operation.changes) throw unanswered(operation, error)
+        return attempt(operation, checked, signal).catch((again: unknown) => {
+          throw isOver(again) ? unanswered(operation, again) : again
+        })
       }),
     )
     return readOutput(operation, output)
@@ -80,6 +83,10 @@ export function powershellHost({ script, argv, within, signal: whole }: PowerShe
 }
 
 /** Whether it was the process that failed, and not what it was asked for. */
-function isOver(error: unknown): boolean {
+function isOver(error: unknown): error is HyperkubeError {
   return ['POWERSHELL_ENDED', 'POWERSHELL_SILENT', 'POWERSHELL_RUBBISH'].some((code) => hasCode(error, code))
+}
+
+function unanswered({ name }: Operation, { code, message, cause }: HyperkubeError): HyperkubeError {
+  return new HyperkubeError(code, `${name} was not answered: ${message}`, { cause })
 }

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Argv, commandFailed, type CommandResult, run } from '../../src/kit/command.ts'
+
+/** Windows without Windows: a directory that is a drive C: with a registry and a manager of services, and nothing else of ours. */
+export interface Wine extends AsyncDisposable {
+  readonly version: string
+  /** Where a path below C: is on this machine. */
+  readonly place: (path: string) => string
+  /** Runs a program of Windows to its end. Without `allowFailure` any exit code but 0 is an error. */
+  readonly run: (argv: Argv, options?: WineOptions) => Promise<CommandResult>
+}
+
+export interface WineOptions {
+  readonly input?: string
+  readonly allowFailure?: boolean
+  /** In milliseconds. */
+  readonly within?: number
+}
+
+const binaries = '/usr/lib/wine'
+
+/** As Windows 10, which is the least that Node asks for. */
+export async function newWine(): Promise<Wine> {
+  const directory = await mkdtemp(join(tmpdir(), 'hyperkube-wine-'))
+  const env = {
+    PATH: process.env['PATH'],
+    // It links the folders of a user to those of whoever runs it.
+    HOME: directory,
+    WINEPREFIX: join(directory, 'prefix'),
+    WINEDEBUG: '-all',
+  }
+  const wine: Wine = {
+    version: (await run([join(binaries, 'wine64'), '--version'], { env })).stdout.trim(),
+    place: (path) => join(directory, 'prefix/drive_c', path.replace(/^C:\\/i, '').replaceAll('\\', '/')),
+    run: async (argv, options) => runByFiles([join(binaries, 'wine64'), ...argv], directory, env, options),
+    async [Symbol.asyncDispose]() {
+      await run([join(binaries, 'wineserver64'), '-k'], { env, allowFailure: true })
+      await run([join(binaries, 'wineserver64'), '-w'], { env, allowFailure: true })
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+  await wine.run(['wineboot', '--init'], { within: 300_000 })
+  await wine.run(['winecfg', '-v', 'win10'])
+  return wine
+}
+
+/** What a program is given and says goes by files: Node for Windows cannot use the pipes of this machine. */
+async function runByFiles(
+  [program, ...args]: Argv,
+  directory: string,
+  env: NodeJS.ProcessEnv,
+  { input = '', allowFailure = false, within = 120_000 }: WineOptions = {},
+): Promise<CommandResult> {
+  const work = await mkdtemp(join(directory, 'run-'))
+  const path = (name: string): string => join(work, name)
+  await writeFile(path('in'), input)
+  await using files = new AsyncDisposableStack()
+  const opened = async (name: string, flags: string): Promise<number> =>
+    files.use(await open(path(name), flags)).fd
+  const stdio = [await opened('in', 'r'), await opened('out', 'w'), await opened('err', 'w')]
+  const code = await new Promise<number>((resolve, reject) => {
+    const child = spawn(program, args, { env, stdio, timeout: within, killSignal: 'SIGKILL' })
+    child.once('error', reject)
+    child.once('exit', (status) => resolve(status ?? 137))
+  })
+  const [stdout, stderr] = [await readFile(path('out'), 'utf8'), await readFile(path('err'), 'utf8')]
+  const result = { code, stdout, stderr }
+  await rm(work, { recursive: true })
+  if (code !== 0 && !allowFailure) throw commandFailed(args.join(' '), result)
+  return result
+}

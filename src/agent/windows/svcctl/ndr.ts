@@ -1,0 +1,112 @@
+/**
+ * How the procedures of Windows write their arguments and read their results: NDR of DCE 1.1, of which only what the manager of
+ * services uses is here. Little ends first, and every number lies at a multiple of four from the beginning.
+ */
+
+/** What a procedure is given. */
+export class NdrWriter {
+  readonly #parts: Buffer[] = []
+  #length = 0
+  #pointers = 0
+
+  uint32(...values: readonly number[]): this {
+    const bytes = Buffer.alloc(4 * values.length)
+    for (const [index, value] of values.entries()) bytes.writeUInt32LE(value, 4 * index)
+    return this.raw(bytes)
+  }
+
+  /** As it is, and filled up to where the next number may be. */
+  raw(bytes: Uint8Array): this {
+    const rest = (4 - (bytes.length % 4)) % 4
+    this.#parts.push(Buffer.from(bytes), Buffer.alloc(rest))
+    this.#length += bytes.length + rest
+    return this
+  }
+
+  /** That something is there; what it is comes later, or at once. */
+  pointer(): this {
+    return this.uint32(0x20000 + 4 * this.#pointers++)
+  }
+
+  string(text: string): this {
+    const count = text.length + 1
+    return this.uint32(count, 0, count).raw(Buffer.from(`${text}\0`, 'utf16le'))
+  }
+
+  /** A text that may be missing. */
+  optionalString(text?: string): this {
+    return text === undefined ? this.uint32(0) : this.pointer().string(text)
+  }
+
+  /** Bytes with their number before them. */
+  array(bytes: Uint8Array): this {
+    return this.uint32(bytes.length).raw(bytes)
+  }
+
+  optionalArray(bytes?: Uint8Array): this {
+    return bytes === undefined ? this.uint32(0) : this.pointer().array(bytes)
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  toBuffer(): Buffer {
+    return Buffer.concat(this.#parts)
+  }
+}
+
+/** What a procedure gives. Whatever is shorter than it should be is an error, and never made up for. */
+export class NdrReader {
+  readonly #bytes: Buffer
+  #at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes)
+  }
+
+  uint32(): number {
+    return this.raw(4).readUInt32LE()
+  }
+
+  raw(count: number): Buffer {
+    const end = this.#at + count
+    if (end > this.#bytes.length) throw new RangeError(`${count} bytes are missing at ${this.#at}`)
+    const bytes = this.#bytes.subarray(this.#at, end)
+    this.#at = Math.min(end + ((4 - (end % 4)) % 4), this.#bytes.length)
+    return bytes
+  }
+
+  string(): string {
+    const [, offset, count] = [this.uint32(), this.uint32(), this.uint32()]
+    if (offset !== 0) throw new RangeError('a text begins before its beginning')
+    return this.raw(2 * count)
+      .toString('utf16le')
+      .replace(/\0+$/, '')
+  }
+
+  optionalString(): string | undefined {
+    return this.uint32() === 0 ? undefined : this.string()
+  }
+
+  array(): Buffer {
+    return this.raw(this.uint32())
+  }
+
+  optionalArray(): Buffer | undefined {
+    return this.uint32() === 0 ? undefined : this.array()
+  }
+}
+
+/** Names, each with its end, and one end more: how Windows keeps lists of them. */
+export function multiString(values: readonly string[]): Buffer {
+  const text = values.length === 0 ? '\0' : values.map((value) => `${value}\0`).join('')
+  return Buffer.from(`${text}\0`, 'utf16le')
+}
+
+export function readMultiString(bytes: Uint8Array): string[] {
+  return Buffer.from(bytes)
+    .toString('utf16le')
+    .split('\0')
+    .filter((value) => value !== '')
+}
