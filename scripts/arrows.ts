@@ -75,6 +75,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'scripts',
     'src/agent',
     'src/lifecycle',
+    'src/manager',
     'src/ssh',
     'src/identity',
     'src/pki',

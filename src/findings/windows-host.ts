@@ -124,6 +124,17 @@ export const windowsHost: Entries = {
     remedy:
       '`%SystemRoot%\\System32\\WindowsPowerShell\\v1.0\\powershell.exe` has to start for the system’s own account; a policy that keeps scripts in constrained language keeps hyperkube’s, too.',
   },
+  SCM_UNREACHABLE: {
+    summary: 'The manager of services on the Windows host could not be asked by its own protocol.',
+    meaning: 'Services are seen to through PowerShell instead, which is slower; nothing was begun.',
+    remedy:
+      'Nothing has to be done. `sc.exe query` on the host, as an administrator, shows whether the manager answers at all.',
+  },
+  SCM_RUBBISH: {
+    summary: 'The manager of services on the Windows host answered with something that was not understood.',
+    meaning: 'What was asked may have been done; whoever asked looks again.',
+    remedy: 'It is tried again by itself. If it stays so, please report it with the build of the host.',
+  },
   WINDOWS_NO_ETCD: {
     summary: 'Something about etcd was asked of a Windows host.',
     meaning: 'Windows hosts are workers; members of etcd run Linux.',
