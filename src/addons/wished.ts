@@ -17,6 +17,9 @@ export type { WishedAddon } from './wished-addon.ts'
 /** In the order in which they are put there: names first, as all others use them. */
 const definitions: readonly AddonDefinition[] = [coredns, metricsServer, traefik, localPath]
 
+/** Names of those that are others with other hosts. */
+export const hostDependent: ReadonlySet<string> = new Set([coredns.name, metricsServer.name])
+
 /** How long to wait for one of ours, in milliseconds: its image may have to come from far away. */
 const patience = 300_000
 

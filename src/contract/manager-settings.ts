@@ -3,6 +3,8 @@ import type { Format } from './versioned.ts'
 
 /** Whom the manager's certificate names. It can do nothing but lead, and act as its controllers. */
 export const managerUser = 'hyperkube:controller-manager'
+/** What the names begin with that its controllers act under. */
+export const controllerUsers = 'hyperkube:controller:'
 
 const manifest = z.looseObject({
   apiVersion: z.string(),

@@ -1,3 +1,4 @@
+import { steadyAddons } from '../addons/steady.ts'
 import { addonImages } from '../addons/wished.ts'
 import { catalogFor } from '../catalog/catalog.ts'
 import { type Lock, pinnedImages } from '../catalog/lock.ts'
@@ -89,13 +90,15 @@ export function secretsOf({ identity, cluster }: Wish): ReadonlyMap<string, Secr
 }
 
 export function planFrom(wish: Wish, facts: ReadonlyMap<string, Facts>, ignored: readonly string[]): Planned {
-  const { cluster, lock, identity, attachments, version } = wish
+  const { cluster, lock, identity, attachments, sources, version } = wish
   const release = catalogFor(cluster.spec.kubernetes)
+  const images = pinnedImages(lock, release)
   const input = {
     cluster,
     release,
     lock,
-    images: addonImages(cluster, pinnedImages(lock, release)),
+    images: addonImages(cluster, images),
+    addons: steadyAddons({ cluster, images, sources }),
     identity: publicIdentity(identity, secretsOf(wish)),
     facts,
     attachments,

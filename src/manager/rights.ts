@@ -1,4 +1,4 @@
-import { managerUser } from '../contract/manager-settings.ts'
+import { controllerUsers, managerUser } from '../contract/manager-settings.ts'
 import type { Manifest } from '../kube/object.ts'
 import { binding, role, type Rule } from '../kube/rbac.ts'
 import type { ControllerRow, Right } from './controller.ts'
@@ -10,7 +10,7 @@ export const managerLease = { namespace: 'kube-system', name: 'hyperkube-control
 
 /** As whom a controller acts. */
 export function userOf({ name }: Pick<ControllerRow, 'name'>): string {
-  return `hyperkube:controller:${name}`
+  return `${controllerUsers}${name}`
 }
 
 /**

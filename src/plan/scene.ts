@@ -1,5 +1,6 @@
 import type { Lock } from '../catalog/lock.ts'
 import type { Release } from '../catalog/release.ts'
+import type { ManagerSettings } from '../contract/manager-settings.ts'
 import type { Facts } from '../contract/facts.ts'
 import type { PublicIdentity } from '../identity/public.ts'
 import type { Cluster } from '../spec/cluster.ts'
@@ -21,6 +22,8 @@ export interface PlanInput {
   readonly version: (host: string) => string
   /** What will run in the cluster, and shall be on every Linux node before: images of addons, as they are pinned. */
   readonly images?: readonly string[]
+  /** What controllers may put back, where somebody wants them to. */
+  readonly addons?: ManagerSettings['addons']
 }
 
 export type LinuxFacts = Extract<Facts['system'], { os: 'linux' }>

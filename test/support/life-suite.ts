@@ -6,7 +6,7 @@ import { BusyCluster, busyText } from './busy-cluster.ts'
 import { asForeseen, foresee } from './foreseen.ts'
 import { type HostSnapshot, snapshot } from './host-snapshot.ts'
 import { credentialsIn } from './kubeconfig.ts'
-import { nodesReady, votersOf } from './membership.ts'
+import { hostNames, nodesReady, votersOf } from './membership.ts'
 import type { Operator } from './operator.ts'
 import type { UpCluster } from './up-cluster.ts'
 
@@ -94,6 +94,7 @@ export function replaceSuite(
       const members = ['cp1', 'cp2', 'cp3', by].filter((one) => one !== name)
       expect(await votersOf(host)).toEqual(members)
       expect(await nodesReady(api)).toEqual([...members, 'w1', 'w2'])
+      expect(await hostNames(api)).toEqual([...members, 'w1', 'w2'])
       expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
     },
   )

@@ -26,6 +26,12 @@ export async function nodeNames(api: KubeApi): Promise<string[]> {
   return items.map(({ metadata }) => metadata.name).toSorted()
 }
 
+/** Names of all hosts that have an object in the cluster. */
+export async function hostNames(api: KubeApi): Promise<string[]> {
+  const { items } = await api.get<NodeList>('/apis/hyperkube.dev/v1/hosts')
+  return items.map(({ metadata }) => metadata.name).toSorted()
+}
+
 /** Names of nodes that are Ready. */
 export async function nodesReady(api: KubeApi): Promise<string[]> {
   const { items } = await api.get<NodeList>('/api/v1/nodes')

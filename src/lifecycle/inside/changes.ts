@@ -1,4 +1,5 @@
 import { describeReference, type Reference, referenceOf } from '../../addons/reference.ts'
+import { controllerUsers, managerUser } from '../../contract/manager-settings.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { firstFew } from '../../kit/first-few.ts'
@@ -18,22 +19,41 @@ export type InsideChange =
   | { readonly kind: 'node'; readonly settings: NodeSettings }
   | { readonly kind: 'trial'; readonly host: string }
 
-/** For people: ClusterRole hyperkube:flannel. What all hosts have is said of them together. */
+/** For people: ClusterRole hyperkube:flannel. What all hosts have, and all controllers, is said of them together. */
 export function describeChanges(changes: readonly InsideChange[]): string[] {
-  const hostsWith = (kind: InsideChange['kind']): string[] => {
-    const names = changes.flatMap((change) => (change.kind === kind ? (hostIn(change) ?? []) : []))
-    return names.length === 0 ? [] : [`what the cluster keeps of ${firstFew([...new Set(names)], 10)}`]
+  const together = (kind: InsideChange['kind'], { of, text }: Many): string[] => {
+    const some = changes.filter((change) => change.kind === kind)
+    const names = new Set(some.flatMap((change) => of(objectOf(change)) ?? []))
+    return names.size === 0 ? [] : [text(firstFew([...names], 10))]
   }
   return [
-    ...changes.filter((change) => hostIn(change) === undefined).map(describeChange),
-    ...hostsWith('object'),
-    ...hostsWith('stray').map((text) => `${text}, which goes`),
+    ...changes
+      .filter((change) => many.every(({ of }) => of(objectOf(change)) === undefined))
+      .map(describeChange),
+    ...many.flatMap((one) => together('object', one)),
+    ...many.flatMap((one) => together('stray', one)).map((text) => `${text}, which goes`),
   ]
 }
 
-function hostIn(change: InsideChange): string | undefined {
-  if (change.kind === 'stray') return hostOf(change.object)
-  return change.kind === 'object' ? hostOf(referenceOf(change.manifest)) : undefined
+/** Objects of which there are many that are alike, by whose they are. */
+interface Many {
+  readonly of: (object: Pick<Reference, 'kind' | 'name'>) => string | undefined
+  readonly text: (names: string) => string
+}
+
+const many: readonly Many[] = [
+  { of: controllerOf, text: (names) => `rights of ${names}` },
+  { of: hostOf, text: (names) => `what the cluster keeps of ${names}` },
+]
+
+function controllerOf({ name }: Pick<Reference, 'name'>): string | undefined {
+  if (name === managerUser) return 'the controller manager'
+  return name.startsWith(controllerUsers) ? name.slice(controllerUsers.length) : undefined
+}
+
+function objectOf(change: InsideChange): Pick<Reference, 'kind' | 'name'> {
+  if (change.kind === 'stray') return change.object
+  return change.kind === 'object' ? referenceOf(change.manifest) : { kind: '', name: '' }
 }
 
 function describeChange(change: InsideChange): string {

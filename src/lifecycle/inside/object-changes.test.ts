@@ -83,7 +83,7 @@ test('what controllers have asked of a host stays, and what somebody has changed
   await up()
   objects.change(`${hostsPath}/cp1`, { spec: { requests: [{ id: 'x' }], names: { ip: ['6.6.6.6'] } } })
   objects.change(`${roles}/${encodeURIComponent('hyperkube:controller:some')}`, { rules: [{ verbs: ['*'] }] })
-  expect(await up()).toEqual(['ClusterRole hyperkube:controller:some', 'what the cluster keeps of cp1'])
+  expect(await up()).toEqual(['rights of some', 'what the cluster keeps of cp1'])
   expect(objects.get(`${hostsPath}/cp1`)).toMatchObject({
     spec: { requests: [{ id: 'x' }], names: { ip: ['10.0.0.1'] } },
   })
@@ -94,7 +94,7 @@ test('a controller that is off loses its rights, and what is not ours stays', as
   await up()
   objects.put(`${roles}/theirs`, { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' })
   const some = wishOf(cluster, rights.slice(0, 1))
-  expect(await up(some)).toEqual(['ClusterRole hyperkube:controller:more, which goes'])
+  expect(await up(some)).toEqual(['rights of more, which goes'])
   expect(namesOf(roles)).toContain('theirs')
   expect(namesOf(roles)).not.toContain('hyperkube:controller:more')
   expect(await up(some)).toEqual([])

@@ -55,6 +55,7 @@ const items: Readonly<Record<string, object>> = {
     },
     status: { phase: 'Running' },
   },
+  '/apis/hyperkube.dev/v1/hosts': { metadata, status: { idle: 'https://me:CANARY@r.example.org' } },
   '/apis/events.k8s.io/v1/events': { metadata, note: 'pull of https://me:CANARY@r.example.org failed' },
 }
 
@@ -84,6 +85,7 @@ test('what a cluster says of itself, without what nobody else is to know', async
     'nodes.json',
     'pods.json',
     'events.json',
+    'hosts.json',
   ])
   expect(leftOut).toEqual([])
   expect([...files.values()].join('')).not.toContain('CANARY')
@@ -109,7 +111,13 @@ test('with the API and etcd away, that is what is told', async () => {
   const { files, leftOut } = await gathered([server.url], etcdAt([]))
   expect([...files.keys()]).toEqual(['api-servers.json'])
   expect(JSON.parse(files.get('api-servers.json') ?? '')).toMatchObject([{ ready: false, failing: ['etcd'] }])
-  expect(leftOut.map(({ what }) => what)).toEqual(['etcd.json', 'nodes.json', 'pods.json', 'events.json'])
+  expect(leftOut.map(({ what }) => what)).toEqual([
+    'etcd.json',
+    'nodes.json',
+    'pods.json',
+    'events.json',
+    'hosts.json',
+  ])
   expect(leftOut[1]?.reason).toBe('no API server is ready')
   expect(server.asked).toHaveLength(1)
 })

@@ -3,11 +3,12 @@ import { observe } from '../../etcd/observe.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { SecretMask } from '../../kit/mask-secrets.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import { hosts } from '../../kube/host-object.ts'
 import { kindOf, type KubeObject } from '../../kube/object.ts'
 import { list } from '../../kube/read.ts'
 import { ready, type Readiness } from '../../kube/ready.ts'
 import { cleaner } from './clean.ts'
-import { eventOf, nodeOf, podOf } from './objects.ts'
+import { nodeOf, podOf, wholeOf } from './objects.ts'
 import { attempt, type Piece } from './piece.ts'
 
 export interface ClusterGathering {
@@ -22,7 +23,8 @@ export interface ClusterGathering {
 const lists: readonly (readonly [file: string, apiVersion: string, kind: string, keep: Keep])[] = [
   ['nodes.json', 'v1', 'Node', nodeOf],
   ['pods.json', 'v1', 'Pod', podOf],
-  ['events.json', 'events.k8s.io/v1', 'Event', eventOf],
+  ['events.json', 'events.k8s.io/v1', 'Event', wholeOf],
+  ['hosts.json', hosts.apiVersion, hosts.kind, wholeOf],
 ]
 type Keep = (object: KubeObject) => object
 

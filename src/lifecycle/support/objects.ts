@@ -45,7 +45,8 @@ export function nodeOf(object: KubeObject): object {
   return { ...rest, status: kept }
 }
 
-export function eventOf(object: KubeObject): object {
+/** All but who changed which field. */
+export function wholeOf(object: KubeObject): object {
   return withoutManagers(object)
 }
 

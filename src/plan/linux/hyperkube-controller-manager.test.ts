@@ -5,6 +5,7 @@ import { readVersioned } from '../../contract/versioned.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { clusterWith, planInput } from '../fixtures.ts'
 import { planCluster } from '../plan.ts'
+import type { PlanInput } from '../scene.ts'
 
 const cluster = clusterWith(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }',
@@ -15,8 +16,8 @@ function withSpec(spec: Partial<Cluster['spec']>): Cluster {
   return { ...cluster, spec: { ...cluster.spec, ...spec } }
 }
 
-function managerOf(wished: Cluster, host = 'cp1'): ComponentPlan | undefined {
-  const plan = planCluster(planInput(wished)).plans.find((one) => one.host === host)
+function managerOf(wished: Cluster, host = 'cp1', more: Partial<PlanInput> = {}): ComponentPlan | undefined {
+  const plan = planCluster({ ...planInput(wished), ...more }).plans.find((one) => one.host === host)
   return plan?.components.find(({ name }) => name === 'hyperkube-controller-manager')
 }
 
@@ -41,4 +42,11 @@ test('which of them are on is said in its command, and what they must know in a 
   expect(service?.supervisor === 'systemd' && service.unit).toContain('--controllers=*,-snapshot-schedule \\')
   expect(settingsIn(managerOf(some))).toMatchObject({ snapshots })
   expect(settingsIn(managerOf(cluster))).not.toHaveProperty('snapshots')
+})
+
+test('addons are known to it only where it shall put them back', () => {
+  const addons = [{ name: 'hello', manifests: [] }]
+  const mending = withSpec({ manager: { controllers: ['*', 'addon-mender'] } })
+  expect(settingsIn(managerOf(mending, 'cp1', { addons }))).toMatchObject({ addons })
+  expect(settingsIn(managerOf(cluster, 'cp1', { addons }))).not.toHaveProperty('addons')
 })

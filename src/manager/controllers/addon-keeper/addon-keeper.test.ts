@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { digestOf } from '../../../addons/digest.ts'
-import { inventoryText } from '../../../addons/inventory.ts'
+import { type Inventory, inventoryText } from '../../../addons/inventory.ts'
+import { referenceOf } from '../../../addons/reference.ts'
 import { TestApi } from '../../../addons/test-api.ts'
 import { type ManagerSettings, noSettings } from '../../../contract/manager-settings.ts'
 import { type TestAuthority, testAuthority } from '../../../kit/test-authority.ts'
@@ -46,7 +47,11 @@ const at = (time: string, manager: string) => ({
   time: `2026-11-16T0${time}:00Z`,
 })
 
-function putAll({ stage }: Hours, which: (name: string) => boolean): void {
+function putAll(
+  { stage }: Hours,
+  which: (name: string) => boolean,
+  entries: Inventory['entries'] = [],
+): void {
   const { objects } = stage.cluster
   for (const manifest of manifests) {
     if (!which(manifest.metadata.name)) continue
@@ -57,7 +62,7 @@ function putAll({ stage }: Hours, which: (name: string) => boolean): void {
     }
     objects.put(pathOf(manifest), { ...manifest, metadata })
   }
-  const text = inventoryText({ addon: 'hello', settled: digestOf(addon), entries: [] })
+  const text = inventoryText({ addon: 'hello', settled: digestOf(addon), entries })
   objects.put('/api/v1/namespaces/kube-system/configmaps/hyperkube-addon-hello', {
     ...{ apiVersion: 'v1', kind: 'ConfigMap' },
     metadata: {
@@ -105,6 +110,24 @@ describe('addon-keeper', () => {
     cluster.objects.remove('/api/v1/namespaces/shop/services/one')
     await long.pass(30, manager)
     expect(cluster.deeds).toEqual([])
+  })
+
+  test('sees what is gone also of addons of which it does not know how they were wished', async () => {
+    await using long = await hours(authority, [addonKeeper])
+    const { cluster } = long.stage
+    const entries = manifests.map(referenceOf)
+    putAll(long, () => true, entries)
+    const manager = await long.start('m')
+    await long.pass(12, manager)
+    expect(cluster.deeds).toEqual([])
+    cluster.objects.change('/api/v1/namespaces/shop/services/one', { wished: 'y' })
+    cluster.objects.remove('/apis/apps/v1/namespaces/shop/deployments/two')
+    await long.pass(12, manager)
+    expect(cluster.events[0]).toMatchObject({
+      note: 'Deployment shop/two is gone; hyperkube up puts it back',
+    })
+    // What nobody may see is not said to be gone.
+    expect((await manager.ask('/metrics')).text).toContain('hyperkube_addon_drift_objects{addon="hello"} 1\n')
   })
 
   test('what the API writes in its own way is no drift; what somebody has written since is', () => {

@@ -1,12 +1,15 @@
+import type { Addon } from '../../../addons/addon.ts'
 import { digestOf } from '../../../addons/digest.ts'
+import type { Inventory } from '../../../addons/inventory.ts'
 import { readInventories } from '../../../addons/inventory-store.ts'
 import { lookAll } from '../../../addons/live.ts'
 import { referenceOf } from '../../../addons/reference.ts'
 import { firstFew } from '../../../kit/first-few.ts'
+import type { KubeClient } from '../../../kube/client.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import type { ControllerRow } from '../../controller.ts'
 import { reconciling } from '../../reconciling.ts'
-import { driftOf } from './drift.ts'
+import { type Drift, driftOf, goneOf } from './drift.ts'
 import { isSeen, seeRights } from './kinds.ts'
 
 /** In milliseconds. What is said again soon enough is one event with a count. */
@@ -23,41 +26,53 @@ export const addonKeeper: ControllerRow = {
   rights: [...seeRights, eventRight()],
   build(scene) {
     const { queue, client, events, metrics, settings } = scene
-    const addons = new Map((settings.addons ?? []).map((addon) => [addon.name, addon]))
+    const wishes = new Map((settings.addons ?? []).map((addon) => [addon.name, addon]))
     const drifts = new Map<string, number>()
     metrics.gauges(
       'hyperkube_addon_drift_objects',
       'Objects of addons that are not as they were put there.',
       () => [...drifts].map(([addon, count]) => [{ addon }, count] as const),
     )
-    for (const name of addons.keys()) queue.add(name)
+    queue.add(all)
     return reconciling(scene, {
-      async reconcile(name) {
-        const addon = addons.get(name)
-        if (addon === undefined) return undefined
-        const { force: _force, ...whole } = addon
-        const inventory = (await readInventories(client)).find((one) => one.addon === name)
-        // Nobody has put it there as it is wished now, or somebody is at it.
-        if (inventory?.settled !== digestOf(whole)) return { requeueAfter: looksEvery }
-        const seen = { ...whole, manifests: addon.manifests.filter(isSeen) }
-        const drift = driftOf(seen, await lookAll(client, seen.manifests.map(referenceOf)))
-        drifts.set(name, drift.length)
-        if (drift.length > 0) {
-          const words = drift.map(({ what, is }) =>
-            is === 'gone' ? `${what} is gone` : `${what} was changed`,
-          )
-          const note = `${firstFew(words, 5)}; hyperkube up puts it back`
-          await events.record(inventoryOf(name), {
-            type: 'Warning',
-            reason: 'AddonDrift',
-            action: 'LookAtAddon',
-            note,
-          })
+      async reconcile() {
+        const inventories = await readInventories(client)
+        drifts.clear()
+        for (const inventory of inventories) {
+          const { addon } = inventory
+          const drift = await driftIn(client, inventory, wishes.get(addon))
+          drifts.set(addon, drift.length)
+          if (drift.length > 0) await events.record(inventoryOf(addon), told(drift))
         }
-        return { requeueAfter: drift.length > 0 ? saysEvery : looksEvery }
+        const isCalm = [...drifts.values()].every((count) => count === 0)
+        return { requeueAfter: isCalm ? looksEvery : saysEvery }
       },
     })
   },
+}
+
+const all = 'addons'
+
+type Wish = Pick<Addon, 'name' | 'manifests'>
+
+/** What is gone can be seen of every addon, and what was changed only where it is known how it was wished. */
+async function driftIn(client: KubeClient, inventory: Inventory, wish: Wish | undefined): Promise<Drift[]> {
+  // Somebody is at it, or has begun to be.
+  if (inventory.settled === undefined) return []
+  if (wish === undefined) {
+    const entries = inventory.entries.filter(isSeen)
+    return goneOf(entries, await lookAll(client, entries))
+  }
+  const { name, manifests } = wish
+  if (inventory.settled !== digestOf({ name, manifests })) return []
+  const seen = { name, manifests: manifests.filter(isSeen) }
+  return driftOf(seen, await lookAll(client, seen.manifests.map(referenceOf)))
+}
+
+function told(drift: readonly Drift[]) {
+  const words = drift.map(({ what, is }) => (is === 'gone' ? `${what} is gone` : `${what} was changed`))
+  const note = `${firstFew(words, 5)}; hyperkube up puts it back`
+  return { type: 'Warning', reason: 'AddonDrift', action: 'LookAtAddon', note } as const
 }
 
 /** Events about an addon are at its inventory. */

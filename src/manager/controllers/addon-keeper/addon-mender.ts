@@ -15,7 +15,8 @@ const patience = 5 * 60_000
 export const addonMender: ControllerRow = {
   name: 'addon-mender',
   aliases: [],
-  summary: 'puts addons back as they were wished; it may do anything in the cluster',
+  summary:
+    'puts back all addons but coredns, metrics-server and those with Secrets; it may do anything in the cluster',
   byDefault: false,
   watches: [],
   rights: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Addon, labelled } from '../../../addons/addon.ts'
 import type { Live } from '../../../addons/live.ts'
-import { describeReference, keyOf, referenceOf } from '../../../addons/reference.ts'
+import { describeReference, keyOf, type Reference, referenceOf } from '../../../addons/reference.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import { satisfies } from '../../../kube/satisfies.ts'
 import { fieldManager } from '../../../kube/write.ts'
@@ -23,6 +23,13 @@ export function driftOf(addon: Addon, live: Live): Drift[] {
     if (object === undefined) return [{ what, is: 'gone' }]
     return satisfies(object, manifest) || !isTouched(object) ? [] : [{ what, is: 'changed' }]
   })
+}
+
+/** What is not there any more. */
+export function goneOf(entries: readonly Reference[], live: Live): Drift[] {
+  return entries
+    .filter((entry) => !live.has(keyOf(entry)))
+    .map((entry) => ({ what: describeReference(entry), is: 'gone' }))
 }
 
 const managed = z.looseObject({
