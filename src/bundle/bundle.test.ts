@@ -3,8 +3,10 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { assert, asyncProperty, integer, tuple } from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { catalogFor } from '../catalog/catalog.ts'
+import { fakeImage, fakeRegistries } from '../catalog/registry/fake-registry.ts'
 import { memoryWeb } from '../catalog/registry/memory-web.ts'
-import { keptNames } from '../contract/image-reference.ts'
+import { webRegistry } from '../catalog/registry/registry.ts'
+import { keptNames, withDigest } from '../contract/image-reference.ts'
 import { bundleDisk } from './disk.ts'
 import {
   busyboxName,
@@ -23,7 +25,7 @@ import { imageArchive } from './image-archive.ts'
 import { lockIn } from './lock.ts'
 import type { BundleManifest } from './manifest.ts'
 import { type OpenBundle, openBundle } from './open.ts'
-import { generateKeyPairSync } from 'node:crypto'
+import { createHash, generateKeyPairSync } from 'node:crypto'
 import { publicKeyText, readPublicKey } from './signature.ts'
 import { verifyBundle } from './verify.ts'
 import { bundleBytes } from './write.ts'
@@ -94,6 +96,53 @@ test('only what machines of the lock need of an image is in it', async () => {
   const foreign = [...(pause?.blobs ?? [])].filter(([, bytes]) => bytes.toString().includes('arm64'))
   expect(foreign.length).toBeGreaterThan(0)
   for (const [digest] of foreign) expect(paths).not.toContain(`blobs/${digest.replace(':', '/')}`)
+})
+
+test('Windows hosts find all of theirs in it: programs, and images for every build that they may be of', async () => {
+  const [sandbox, program] = [
+    fakeImage('pause', ['amd64'], [17_763, 20_348, 26_100]),
+    'https://site.example/shawl.zip',
+  ]
+  const [shawl, both] = [
+    Buffer.from('a wrapper'),
+    { [pauseName]: sandbox, [busyboxName]: fakeImage('busybox') },
+  ]
+  const parts = disk.parts(directory.at('windows.bundle'))
+  const sha256 = createHash('sha256').update(shawl).digest('hex')
+  const ours = {
+    component: 'shawl',
+    version: '1.9.0',
+    os: 'windows',
+    arch: 'amd64',
+    url: program,
+    sha256,
+  } as const
+  const wanted: typeof lock = {
+    ...lock,
+    artifacts: [...lock.artifacts, { ...ours, trust: 'first-download' }],
+    images: { ...lock.images, pause: withDigest(pauseName, sandbox.digest) },
+  }
+  const sources = {
+    web: memoryWeb((at) => ({ body: at === program ? shawl : kubelet })),
+    registry: webRegistry(fakeRegistries(both), () => []),
+    parts,
+    tell: () => undefined,
+  }
+  const manifest = await gather({ ...wish, lock: wanted }, sources, signal)
+  expect(manifest.members.map(({ path }) => path)).toContain('artifacts/windows-amd64/shawl.zip')
+  const blobsOf = (name: string) => manifest.images.find(({ reference }) => reference.startsWith(name))?.blobs
+  // What is for Linux alone has no place on a node of Windows.
+  expect(Object.keys(blobsOf(busyboxName) ?? {})).toEqual(['amd64'])
+  const texts = (blobsOf(pauseName)?.windows ?? []).map((digest) =>
+    (digest === sandbox.digest ? sandbox.manifest : sandbox.blobs.get(digest))?.toString(),
+  )
+  const layers = texts.filter((text) => text?.startsWith('the programs of'))
+  expect(layers).toEqual([
+    'the programs of pause for Windows 20348',
+    'the programs of pause for Windows 26100',
+  ])
+  expect(texts).toHaveLength(7)
+  await parts.clear()
 })
 
 test('in chunks of whatever size it is the same bundle', async () => {

@@ -5,7 +5,14 @@ import type { Registry } from '../catalog/registry/registry.ts'
 import type { Web } from '../catalog/registry/web.ts'
 import { attempts, type Pause } from '../catalog/retrying.ts'
 import { locate, type Site } from '../catalog/source.ts'
-import { artifactPath, blobPath, type BundledImage, type BundleManifest, type Member } from './manifest.ts'
+import {
+  artifactPath,
+  blobPath,
+  type BundledImage,
+  type BundleManifest,
+  type ImageKind,
+  type Member,
+} from './manifest.ts'
 import { imageParts, type ImagePart } from './image-parts.ts'
 import type { Parts } from './parts.ts'
 
@@ -85,8 +92,8 @@ async function imagesOf(
   registry: Registry,
   signal: AbortSignal,
 ): Promise<readonly { readonly bundled: BundledImage; readonly parts: readonly ImagePart[] }[]> {
-  const arches = new Set(artifacts.filter(({ os }) => os === 'linux').map(({ arch }) => arch))
+  const kinds = new Set(artifacts.map(({ os, arch }): ImageKind => (os === 'windows' ? 'windows' : arch)))
   return mapAtMost(atOnce, Object.values(images).toSorted(), async (reference) =>
-    imageParts(reference, [...arches].toSorted(), registry, signal),
+    imageParts(reference, [...kinds].toSorted(), registry, signal),
   )
 }

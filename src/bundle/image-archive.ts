@@ -1,7 +1,6 @@
-import type { Arch } from '../catalog/target.ts'
 import { keptNames, parseImage } from '../contract/image-reference.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { blobPath, type BundledImage, type Member } from './manifest.ts'
+import { blobPath, type BundledImage, type ImageKind, type Member } from './manifest.ts'
 import type { OpenBundle } from './open.ts'
 import { tarEnd, tarFile, tarSpace } from './tar.ts'
 import { framed } from './write.ts'
@@ -15,9 +14,9 @@ export interface ImageArchive {
 
 const layout = Buffer.from('{"imageLayoutVersion":"1.0.0"}')
 
-/** All that a host of this architecture needs of an image, under every name by which it is looked for. */
-export function imageArchive(bundle: OpenBundle, image: BundledImage, arch: Arch): ImageArchive {
-  const blobs = membersOf(bundle, image, arch)
+/** All that a host of this kind needs of an image, under every name by which it is looked for. */
+export function imageArchive(bundle: OpenBundle, image: BundledImage, kind: ImageKind): ImageArchive {
+  const blobs = membersOf(bundle, image, kind)
   const index = indexOf(image)
   const files = [layout, index]
   const size = [...files.map(({ length }) => length), ...blobs.map((blob) => blob.size)]
@@ -37,13 +36,13 @@ export function imageArchive(bundle: OpenBundle, image: BundledImage, arch: Arch
 function membersOf(
   { manifest }: OpenBundle,
   { reference, blobs }: BundledImage,
-  arch: Arch,
+  kind: ImageKind,
 ): readonly Member[] {
   const members = new Map(manifest.members.map((member) => [member.path, member]))
-  const found = (blobs[arch] ?? []).map((digest) => members.get(blobPath(digest)))
+  const found = (blobs[kind] ?? []).map((digest) => members.get(blobPath(digest)))
   const whole = found.filter((member) => member !== undefined)
   if (whole.length > 0 && whole.length === found.length) return whole
-  throw new HyperkubeError('BUNDLE_LACKS', `the bundle has no ${reference} for ${arch}`, {
+  throw new HyperkubeError('BUNDLE_LACKS', `the bundle has no ${reference} for ${kind}`, {
     hint: 'make it anew where there is a way out: hyperkube bundle create',
   })
 }

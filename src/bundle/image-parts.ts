@@ -1,8 +1,9 @@
 import type { Manifest, Registry } from '../catalog/registry/registry.ts'
 import type { Arch } from '../catalog/target.ts'
 import { type ImageReference, parseImage } from '../contract/image-reference.ts'
+import { windowsBuildVersion, windowsServers } from '../contract/windows-build.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import type { BundledImage } from './manifest.ts'
+import type { BundledImage, ImageKind } from './manifest.ts'
 
 /** One blob of an image. */
 export interface ImagePart {
@@ -12,10 +13,13 @@ export interface ImagePart {
   readonly open: (registry: Registry, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>
 }
 
-/** All that hosts of some architectures need of an image: what describes it as it is, and of the rest what is theirs. */
+/**
+ * All that hosts of some kinds need of an image: what describes it as it is, and of the rest what is theirs. One that is
+ * not made for Windows is not for nodes of Windows.
+ */
 export async function imageParts(
   reference: string,
-  arches: readonly Arch[],
+  kinds: readonly ImageKind[],
   registry: Registry,
   signal: AbortSignal,
 ): Promise<{ readonly bundled: BundledImage; readonly parts: readonly ImagePart[] }> {
@@ -24,10 +28,15 @@ export async function imageParts(
   const top = await registry.manifest(image, signal)
   const parts: ImagePart[] = []
   const blobs: BundledImage['blobs'] = {}
-  for (const arch of arches) {
-    const chain = await chainFor(reference, image, top, arch, registry, signal)
-    const last = chain.at(-1)?.content
-    const rest = last?.kind === 'image' ? [last.config, ...last.layers].map(({ digest }) => digest) : []
+  for (const kind of kinds) {
+    const chain =
+      kind === 'windows'
+        ? await windowsChain(image, top, registry, signal)
+        : await chainFor(reference, image, top, kind, registry, signal)
+    if (chain.length === 0) continue
+    const rest = chain.flatMap(({ content }) =>
+      content.kind === 'image' ? [content.config, ...content.layers].map(({ digest }) => digest) : [],
+    )
     parts.push(
       ...chain.map(({ digest, bytes }) => ({ digest, of: reference, open: async () => once(bytes) })),
       ...rest.map((digest): ImagePart => ({
@@ -37,7 +46,7 @@ export async function imageParts(
       })),
     )
     // An image may have the same layer twice.
-    blobs[arch] = [...new Set([...chain.map(({ digest }) => digest), ...rest])]
+    blobs[kind] = [...new Set([...chain.map(({ digest }) => digest), ...rest])]
   }
   const bundled = { reference, mediaType: top.content.mediaType, size: top.bytes.length, blobs }
   return { bundled, parts }
@@ -62,6 +71,25 @@ async function chainFor(
     })
   }
   return [top, await registry.manifest({ ...image, digest: own.digest }, signal)]
+}
+
+/** With the manifests of all builds that a host may be of: which one it is nobody knows yet. */
+async function windowsChain(
+  image: ImageReference,
+  top: Manifest,
+  registry: Registry,
+  signal: AbortSignal,
+): Promise<readonly Manifest[]> {
+  if (top.content.kind === 'image') return []
+  const builds = new Set(windowsServers.map(({ build }) => windowsBuildVersion(build)))
+  const own = top.content.manifests.filter(({ platform }) => {
+    const version = platform?.['os.version']?.split('.').slice(0, 3).join('.')
+    return platform?.os === 'windows' && (version === undefined || builds.has(version))
+  })
+  const each = await Promise.all(
+    own.map(async ({ digest }) => registry.manifest({ ...image, digest }, signal)),
+  )
+  return each.length === 0 ? [] : [top, ...each]
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {

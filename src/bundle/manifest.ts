@@ -5,6 +5,10 @@ import type { Format } from '../contract/versioned.ts'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
+const imageKind = z.enum(['amd64', 'arm64', 'windows'])
+/** Hosts that need the same of an image. Builds of Windows are told apart by the host itself. */
+export type ImageKind = z.infer<typeof imageKind>
+
 const member = z.strictObject({
   path: z.string().regex(/^[a-z0-9][\w./-]{0,99}$/i),
   sha256,
@@ -18,8 +22,8 @@ const image = z.strictObject({
   /** Of what the digest is of: an index of several, or the manifest of one. */
   mediaType: z.string().min(1),
   size: z.int().min(0),
-  /** By architecture of a Linux host: all that it needs of the image, from what describes it on. */
-  blobs: z.partialRecord(z.enum(['amd64', 'arm64']), z.array(z.string().regex(imageDigest)).min(1)),
+  /** By architecture of a Linux host, or for all Windows hosts: what they need of the image, from what describes it on. */
+  blobs: z.partialRecord(imageKind, z.array(z.string().regex(imageDigest)).min(1)),
 })
 export type BundledImage = z.infer<typeof image>
 

@@ -15,6 +15,7 @@ import { nodePlanFormat } from './node-plan.ts'
 import { proxyConfigurationFormat, proxyMemoryFormat } from './proxy-configuration.ts'
 import { hostRequestMemoryFormat } from './host-request-memory.ts'
 import { requestFormat, responseFormat } from './request.ts'
+import { serviceRestartsFormat } from './service-restarts.ts'
 import { trialMemoryFormat } from './trial-memory.ts'
 import { type Format, readVersioned } from './versioned.ts'
 import { windowsNetworkFormat } from './windows-network.ts'
@@ -44,6 +45,7 @@ const goldens: readonly (readonly [file: string, format: Format<unknown>])[] = [
   ['agent-responses.v1.json', responseFormat],
   ['proxy-configuration.v1.json', proxyConfigurationFormat],
   ['proxy-memory.v1.json', proxyMemoryFormat],
+  ['service-restarts.v1.json', serviceRestartsFormat],
   ['trial-memory.v1.json', trialMemoryFormat],
   ['windows-network.v1.json', windowsNetworkFormat],
   ['worker-memory.v1.json', workerMemoryFormat],

@@ -32,6 +32,11 @@ const ask = z.discriminatedUnion('type', [
     sha256,
     /** What starts it, as a plan has it, and the service that it then is. */
     artifact,
+    /** A file beside the program that is asked, where what starts it was brought as well: the host may have no way out. */
+    beside: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9.-]{0,99}$/)
+      .optional(),
     service: scm,
     /** The one that goes back to another agent. */
     revert: scm,
@@ -103,6 +108,8 @@ const answer = z.discriminatedUnion('type', [
         name: z.string(),
         state: z.enum(['active', 'starting', 'stopped', 'failed', 'missing']),
         enabled: z.boolean().optional(),
+        /** How often its agent has seen it start again by itself. */
+        restarts: z.int().min(0).optional(),
       }),
     ),
   }),

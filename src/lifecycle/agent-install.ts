@@ -24,7 +24,11 @@ export interface InstallOptions {
   readonly trial?: number
   /** What a Windows host's agent is planned from. */
   readonly setup?: RunnerScene | undefined
+  readonly carried?: Carried | undefined
 }
+
+/** A file that we have at hand, by its sha256, for hosts that shall not fetch it; nothing where they fetch for themselves. */
+export type Carried = (sha256: string) => Promise<Uint8Array | undefined>
 
 /** Longer than we wait for an answer. */
 const usualTrial = 90_000

@@ -1,8 +1,9 @@
+import type { PlannedArtifact } from '../contract/component-plan.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { agentSetup, revertService } from '../plan/windows/agent-setup.ts'
-import type { Remote, WindowsSide } from '../ssh/remote.ts'
+import type { Brought, Remote, WindowsSide } from '../ssh/remote.ts'
 import { type AnswerTo, type Callee, callHost } from '../ssh/windows/call-host.ts'
-import type { Installed, InstallOptions, OwnRelease } from './agent-install.ts'
+import type { Carried, Installed, InstallOptions, OwnRelease } from './agent-install.ts'
 import { decideAgent } from './agent-release.ts'
 import { calleeOn } from './own-program.ts'
 
@@ -12,7 +13,7 @@ export async function installOnWindows(
   windows: WindowsSide,
   release: OwnRelease,
   refuse: (found: string) => HyperkubeError,
-  { signal, onProgress, trial, setup }: InstallOptions & { readonly trial: number },
+  { signal, onProgress, trial, setup, carried }: InstallOptions & { readonly trial: number },
 ): Promise<Installed> {
   const found = await windows.current(signal)
   const decision = decideAgent(release.version, found)
@@ -29,6 +30,8 @@ export async function installOnWindows(
   if (setup === undefined) throw new Error('nobody has said what starts an agent on Windows')
   const upload = { mode: 0o755, sha256, signal, onProgress }
   const brought = await windows.bring({ path: file }, `hyperkube-${version}.exe`, upload)
+  const planned = agentSetup(setup, version)
+  const beside = await bringBeside(windows, planned.artifact, carried, signal)
   const callee: Callee = {
     host: remote.host,
     base: windows.base,
@@ -39,13 +42,30 @@ export async function installOnWindows(
     type: 'install',
     version,
     sha256,
-    ...agentSetup(setup, version),
+    ...planned,
+    ...(beside === undefined ? {} : { beside: beside.name }),
     revert: revertService(setup, found ?? version, trial),
   } as const
   const { onTrial } = await callHost(callee, ask, 'installed', signal)
-  // It has put itself in its place, and is not needed here any more.
-  await brought.remove(signal).catch(() => undefined)
+  // They are in their places, and not needed here any more.
+  for (const one of [beside, brought]) await one?.remove(signal).catch(() => undefined)
   return { version, onTrial }
+}
+
+/** What starts an agent, next to the program: a host that fetches nothing has no other way to it. */
+async function bringBeside(
+  windows: WindowsSide,
+  artifact: PlannedArtifact,
+  carried: Carried | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly name: string; readonly remove: Brought['remove'] } | undefined> {
+  if (artifact.from !== 'url') return undefined
+  const { name: title, version, sha256 } = artifact
+  const bytes = await carried?.(sha256)
+  if (bytes === undefined) return undefined
+  const name = `${title}-${version}`
+  const { remove } = await windows.bring({ bytes }, name, { mode: 0o600, sha256, signal })
+  return { name, remove }
 }
 
 /** One of this very release that cannot even say how it is, is brought anew. */

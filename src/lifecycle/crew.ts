@@ -6,7 +6,7 @@ import { describe, hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { RunnerScene } from '../plan/windows/runner.ts'
 import type { Host } from '../spec/host.ts'
 import type { Remote } from '../ssh/remote.ts'
-import { installAgent, keepAgent, type OwnRelease } from './agent-install.ts'
+import { type Carried, installAgent, keepAgent, type OwnRelease } from './agent-install.ts'
 import { byMegabyte } from './by-megabyte.ts'
 import { Session } from './session.ts'
 import type { Tell } from './stream.ts'
@@ -24,6 +24,8 @@ export interface CrewOptions {
   readonly trial?: number
   /** What the agents of Windows hosts are planned from, where there are such hosts. */
   readonly setup?: RunnerScene | undefined
+  /** What Windows hosts need before they have an agent, where they shall not fetch it. */
+  readonly carried?: Carried | undefined
 }
 
 /** The hosts that answer, each with its agent, and why the others do not. */
@@ -111,6 +113,7 @@ async function bringAgent(host: Host, options: CrewOptions): Promise<Met> {
       signal,
       ...(options.trial === undefined ? {} : { trial: options.trial }),
       setup: options.setup,
+      carried: options.carried,
       onProgress: byMegabyte((done, total) => tell({ type: 'progress', done, total, unit: 'MB' }, about)),
     })
     const session = new Session(host.name, remote, async (again) => connect(host, again), signal)

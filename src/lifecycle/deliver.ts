@@ -65,13 +65,14 @@ export async function deliverAll(
 export function parcelsFor(bundle: OpenBundle, plan: NodePlan, ops: readonly Op[]): readonly Parcel[] {
   const files = new Map(bundle.manifest.members.map((member) => [member.sha256, member]))
   const images = new Map(bundle.manifest.images.map((image) => [image.reference, image]))
+  const kind = plan.os === 'windows' ? 'windows' : plan.arch
   const artifacts = plan.components.flatMap((component) => component.artifacts)
   const parcels = ops.filter(fetches).flatMap((op): Parcel[] => {
     if (op.target === 'image') {
       const image = images.get(op.name)
       if (image === undefined) throw lacks(op.name, plan)
       const digest = parseImage(op.name)?.digest ?? ''
-      return [imageParcel(deliveredImage(digest), imageArchive(bundle, image, plan.arch))]
+      return [imageParcel(deliveredImage(digest), imageArchive(bundle, image, kind))]
     }
     const artifact = artifacts.find(({ name, version }) => `${name}-${version}` === op.name)
     if (artifact?.from !== 'url') return []

@@ -25,9 +25,14 @@ let host: TestHost
 let windows: SimulatedWindows
 let remote: Remote
 let setup: NonNullable<Parameters<typeof installAgent>[2]['setup']>
-const mirror = createServer(
-  (_, response) => void readFile(join(directory, 'shawl')).then((bytes) => response.end(bytes)),
-)
+let fetched = 0
+const mirror = createServer((_, response) => {
+  fetched++
+  readFile(join(directory, 'shawl')).then(
+    (bytes) => response.end(bytes),
+    () => response.destroy(),
+  )
+})
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'windows-host-'))
@@ -98,7 +103,8 @@ async function releaseOf(version: string): Promise<OwnRelease> {
 const quiet = { signal, onProgress: () => undefined }
 
 async function install(version: string) {
-  return installAgent(remote, async () => releaseOf(version), { ...quiet, setup })
+  const carried = async (): Promise<Uint8Array> => readFile(join(directory, 'shawl'))
+  return installAgent(remote, async () => releaseOf(version), { ...quiet, setup, carried })
 }
 
 function sessionOf(): Session {
@@ -107,6 +113,8 @@ function sessionOf(): Session {
 
 test('an operator brings an agent, speaks with it, and brings another one', async () => {
   expect(await install('0.1.0-aaaaaaaa')).toEqual({ version: '0.1.0-aaaaaaaa', onTrial: false })
+  // All that it needs was brought to it.
+  expect(fetched).toBe(0)
   const session = sessionOf()
   expect(await session.ask({ type: 'hello' }, 'hello')).toMatchObject({ version: '0.1.0-aaaaaaaa' })
   // It is there already, and is left alone.

@@ -51,10 +51,15 @@ export function fakeImage(
     ...add(Buffer.from(JSON.stringify(document)), types.manifest),
     platform: { os: 'linux', architecture },
   }))
-  const windows = builds.map((build) => ({
-    ...add(Buffer.from(`the manifest of ${name} for ${build}`), types.manifest),
-    platform: { os: 'windows', architecture: 'amd64', 'os.version': `10.0.${build}.2700` },
-  }))
+  const windows = builds.map((build) => {
+    const config = add(Buffer.from(JSON.stringify({ os: 'windows', build, name })), types.config)
+    const layers = [add(Buffer.from(`the programs of ${name} for Windows ${build}`), types.layer)]
+    const document = { schemaVersion: 2, mediaType: types.manifest, config, layers }
+    return {
+      ...add(Buffer.from(JSON.stringify(document)), types.manifest),
+      platform: { os: 'windows', architecture: 'amd64', 'os.version': `10.0.${build}.2700` },
+    }
+  })
   const unknown = {
     ...shared,
     mediaType: types.manifest,

@@ -9,6 +9,7 @@ import type { Session } from '../../lifecycle/session.ts'
 import { type Host, host as hostSchema } from '../../spec/host.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import type { Context, Invocation } from '../command.ts'
+import { carriedFor } from '../bundle/carried.ts'
 import { openWays } from '../hosts.ts'
 import { saveHostKeys } from '../load-identity.ts'
 import type { ReportedRun } from '../reported-run.ts'
@@ -67,6 +68,7 @@ export async function reach(
       gather(hosts, {
         connect,
         release,
+        carried: carriedFor(context, options.file, loaded),
         setup: { ...sharedOf(loaded.lock), cluster, system: { os: 'windows', arch: 'amd64' } },
         tell,
         met: (host) => tell({ type: 'step-ended', step, result: { outcome: 'done' } }, { host }),

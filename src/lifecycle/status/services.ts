@@ -56,7 +56,6 @@ export async function hostServices(
   }
 }
 
-/** How often a service was restarted the manager of Windows does not say. */
 async function windowsServices(
   remote: Remote,
   names: readonly string[],
@@ -69,8 +68,9 @@ async function windowsServices(
 
 type WindowsService = AnswerTo<'services'>['services'][number]
 
-function windowsService({ name, state, enabled }: WindowsService): ServiceStatus {
-  return { name, state, restarts: 0, ...(enabled === undefined ? {} : { enabled }) }
+/** Its manager does not count restarts, its agent does. */
+function windowsService({ name, state, enabled, restarts = 0 }: WindowsService): ServiceStatus {
+  return { name, state, restarts, ...(enabled === undefined ? {} : { enabled }) }
 }
 
 const unit = z.object({

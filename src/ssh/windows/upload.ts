@@ -61,7 +61,12 @@ export async function bring(
   await way.withSftp(signal, async (sftp) => refused(way.host, target, async () => sftp.rename(at, target)))
   return {
     program: `.\\${setupDirectory}\\${name}`,
-    remove: async (until) => way.withSftp(until, async (sftp) => sftp.remove(target).catch(() => undefined)),
+    remove: async (until) =>
+      way.withSftp(until, async (sftp) => {
+        await sftp.remove(target).catch(() => undefined)
+        // With the last file of it.
+        await sftp.removeDirectory(directory).catch(() => undefined)
+      }),
   }
 }
 

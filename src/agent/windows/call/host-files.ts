@@ -22,6 +22,11 @@ export async function writeText(files: Files, path: string, text: string): Promi
   await files.write(path, Buffer.from(text), closed)
 }
 
+/** A file of this machine, for nobody else to read. */
+export async function copyClosed(files: Files, from: string, to: string): Promise<void> {
+  await files.copyIn(from, to, closed)
+}
+
 /** A file of this machine, to where the host runs it. */
 export async function copyProgram(files: Files, from: string, to: string): Promise<void> {
   await files.copyIn(from, to, program)

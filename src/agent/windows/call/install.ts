@@ -1,7 +1,9 @@
 import { win32 } from 'node:path'
+import { deliveredFile } from '../../../contract/delivered.ts'
 import type { HostAnswer, HostAsk } from '../../../contract/host-call.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { closedDirectory, copyProgram, digestOf, plainDirectory } from './host-files.ts'
+import { dirname, join } from '../../host/host-path.ts'
+import { closedDirectory, copyClosed, copyProgram, digestOf, plainDirectory } from './host-files.ts'
 import { putArtifact } from './put-artifact.ts'
 import type { CallScene } from './scene.ts'
 import { agentName, changeTo, currentVersion, isOnTrial, serviceNamed } from './switch-agent.ts'
@@ -39,8 +41,26 @@ export async function install(scene: CallScene, wish: AskFor<'install'>): Promis
     await plainDirectory(files, win32.dirname(target))
     await copyProgram(files, release.executable, target)
   }
+  await takeBeside(scene, wish)
   await putArtifact(host, artifact)
   return changeTo(scene, version, wish)
+}
+
+/** Puts what was brought together with the program where what is fetched is looked for first. */
+async function takeBeside(
+  { host, places }: CallScene,
+  { beside, artifact }: AskFor<'install'>,
+): Promise<void> {
+  if (beside === undefined || artifact.from !== 'url') return
+  const { files, release } = host
+  const { sha256 } = artifact
+  const target = win32.join(places.delivered, ...deliveredFile(sha256).split('/'))
+  await closedDirectory(files, win32.dirname(target))
+  await copyClosed(files, join(dirname(release.executable), beside), target)
+  const found = await files.digest(target)
+  if (found === sha256) return
+  await files.remove(target)
+  throw notWhole(beside, sha256, found)
 }
 
 function noAdministrator(): HyperkubeError {

@@ -1,4 +1,7 @@
 import type { HostAnswer, HostAsk } from '../../../contract/host-call.ts'
+import { serviceRestartsFormat } from '../../../contract/service-restarts.ts'
+import { readState } from '../../apply/state-file.ts'
+import { restartsFile } from '../keep/watch-restarts.ts'
 import type { ServiceState } from '../operations/services.ts'
 import { sizeOf } from './host-files.ts'
 import type { CallScene } from './scene.ts'
@@ -18,10 +21,14 @@ export async function services(
     (await scene.host.operations.services.list({ names: [...names] })).map((one) => [one.name, one]),
   )
   const version = await currentVersion(scene)
+  const counted = (await readState(scene.host, restartsFile, serviceRestartsFormat))?.services ?? {}
   return {
     type: 'services',
     ...(version === undefined ? {} : { version }),
-    services: names.map((name) => shown(name, seen.get(name))),
+    services: names.map((name) => {
+      const restarts = counted[name]
+      return { ...shown(name, seen.get(name)), ...(restarts === undefined ? {} : { restarts }) }
+    }),
   }
 }
 

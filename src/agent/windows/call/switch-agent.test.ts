@@ -113,6 +113,19 @@ test('a host without anything gets its agent, its wrapper, and a closed director
   expect(machine.services.has('hyperkube-revert')).toBe(false)
 })
 
+test('what starts it may come beside the program, to a host that can fetch nothing', async () => {
+  const bytes = [...world.values()][0] ?? Buffer.alloc(0)
+  world.clear()
+  const { scene, host, machine } = await openAs('0.1.0')
+  const ask = { ...installOf('0.1.0'), beside: 'shawl-1.9.0' }
+  await writeFile(join(root, 'shawl-1.9.0'), 'another')
+  expect(await call(scene, ask)).toMatchObject([{ type: 'refused', code: 'UPLOAD_NOT_WHOLE' }])
+  expect(machine.services.has('hyperkube-agent')).toBe(false)
+  await writeFile(join(root, 'shawl-1.9.0'), bytes)
+  expect(await call(scene, ask)).toEqual([{ type: 'installed', onTrial: false }])
+  expect(await host.files.list(String.raw`C:\hyperkube\state\agent\delivered\files`)).toEqual([])
+})
+
 test('a program that is not what it should be changes nothing', async () => {
   const { scene, machine } = await openAs('0.1.0')
   expect(await call(scene, installOf('0.1.0', 'f'.repeat(64)))).toMatchObject([

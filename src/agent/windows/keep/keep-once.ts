@@ -118,7 +118,8 @@ async function actAll(
       (caught: unknown) => ({ caught }),
     )
     const why = error === undefined ? undefined : printable(describe(error.caught))
-    actions.push(actionOf(host, words.component, words.action, words.text, why))
+    const done = actionOf(host, words.component, words.action, words.text, why)
+    actions.push(words.code === undefined ? done : { ...done, code: words.code })
     if (error !== undefined) throw error.caught
   }
   const memory = await readWorkerMemory(host)

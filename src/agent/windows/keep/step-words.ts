@@ -10,6 +10,8 @@ export interface StepWords {
   readonly component: string
   readonly action: HealAction['action']
   readonly text: string
+  /** What it is in the catalogue of findings, where it is one. */
+  readonly code?: string
   /** The same as an op of a run, where it is about something of the plan. */
   readonly op: Op | undefined
 }
@@ -54,6 +56,11 @@ export function wordsFor(step: Step, wish: WorkerWish, plan: NodePlan): StepWord
       return words(step.role, 'restart', `its process ${step.process.id} ${step.why}`)
     case 'reopen':
       return words('apiserver-proxy', 'restart', `${step.role} does not come up`)
+    case 'give-up':
+      return {
+        ...words(step.role, 'give-up', 'it does not come up, whatever was tried'),
+        code: 'HEAL_GAVE_UP',
+      }
     case 'start-hns':
       return words(network, 'rebuild', 'start the service hns')
     case 'hold':

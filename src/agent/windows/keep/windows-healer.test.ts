@@ -170,6 +170,30 @@ test('who has paused it, or is at work himself, is not worked against', async ()
   expect(told).toMatchObject([{ component: 'flanneld', action: 'restart' }])
 })
 
+test('what starts again by itself is counted, and what we have started is not', async () => {
+  const { healer } = await healerOf([])
+  const { machine } = worker
+  const look = async (): Promise<unknown> => {
+    advance(machine, 40_000)
+    await healer.once()
+    const { components } = await healer.health(false, end.signal)
+    return components.flatMap(({ component, service }) =>
+      service !== undefined && service.restarts > 0 ? [`${component} ${service.restarts}`] : [],
+    )
+  }
+  await look()
+  inflict(machine, { name: 'killed-process', role: 'kubelet' })
+  expect(await look()).toEqual(['kubelet 1'])
+  inflict(machine, { name: 'stopped-service', role: 'kube-proxy' })
+  expect(await until(healer)).toBeLessThan(60)
+  expect(await look()).toEqual(['kubelet 1'])
+  // The next agent goes on with it.
+  const { healer: next } = await healerOf([])
+  await next.once()
+  const { components } = await next.health(false, end.signal)
+  expect(components.find(({ component }) => component === 'kubelet')?.service?.restarts).toBe(1)
+})
+
 test('by the ladder of the seed, a program is tried six times, and the way to the API is opened anew at three left', async () => {
   const told: HealAction[] = []
   const { healer } = await healerOf(told, seedPace)
@@ -192,4 +216,8 @@ test('by the ladder of the seed, a program is tried six times, and the way to th
   const apart = times.slice(1).map((time, index) => Math.round((time - (times[index] ?? 0)) / 1000))
   expect(apart.slice(0, 6)).toEqual([20, expect.any(Number), 20, 20, 120, 20])
   expect(told.filter(({ component }) => component === 'apiserver-proxy').length).toBeGreaterThan(0)
+  const gaveUp = told.filter(({ action }) => action === 'give-up')
+  expect(gaveUp[0]).toMatchObject({ component: 'flanneld', code: 'HEAL_GAVE_UP', outcome: 'done' })
+  // Once for each row of six.
+  expect(gaveUp).toHaveLength(Math.floor(times.length / 6))
 })

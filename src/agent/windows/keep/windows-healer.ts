@@ -16,6 +16,7 @@ import { type HostSeen, watchHost } from '../../heal/watch-host.ts'
 import { type Look, rounds } from '../../rounds/rounds.ts'
 import { allRoles, type Role } from '../recover/wish.ts'
 import { type Found, keepOnce, type KeepScene } from './keep-once.ts'
+import { type RestartWatch, watchRestarts } from './watch-restarts.ts'
 
 export interface WindowsHealScene extends KeepScene {
   readonly ask: AskProbe
@@ -52,6 +53,7 @@ export function windowsHealer(scene: WindowsHealScene): HostHealer & { once(): P
     changed: () => undefined,
     signal: end,
   })
+  const restarts = watchRestarts(host)
   // What we do ourselves is no reason to do nothing.
   let acting = false
   let waits: string | undefined
@@ -59,6 +61,7 @@ export function windowsHealer(scene: WindowsHealScene): HostHealer & { once(): P
   const once = async (): Promise<Look> => {
     // While something is being mended, nobody waits for what the supervisor says.
     const seen = await watch.look(unfinished(memory.now.actions).size > 0 ? 'news' : 'usual', end)
+    if (seen !== undefined) await restarts.look(seen.plan, seen.components)
     const idle = await idleNow(scene, memory.now)
     if (seen === undefined || idle !== undefined) return { next: looksEvery, troubles: [] }
     acting = true
@@ -111,7 +114,9 @@ export function windowsHealer(scene: WindowsHealScene): HostHealer & { once(): P
         ...(paused === undefined ? {} : { paused }),
         ...(idle === undefined || paused !== undefined ? {} : { idle: idle.because }),
         budget: { spent: lately.length, most, within },
-        components: (seen?.components ?? []).map((one) => healthOf(one, memory.now.actions, waits, now)),
+        components: (seen?.components ?? []).map((one) =>
+          healthOf(one, memory.now.actions, restarts, waits, now),
+        ),
         probes: (seen?.probes ?? []).map(toldOf),
         actions: memory.now.actions.slice(0, told),
       }
@@ -145,6 +150,7 @@ function roleOf(component: string): Role[] {
 function healthOf(
   seen: ComponentSeen,
   actions: readonly HealAction[],
+  restarts: Pick<RestartWatch, 'of'>,
   waits: string | undefined,
   now: number,
 ): ComponentHealth {
@@ -152,15 +158,17 @@ function healthOf(
   const condition = conditionOf(seen, now)
   const last = actions.find((one) => one.component === component)
   const isBusy = last !== undefined && last.action !== 'recovered'
+  const during = last?.action === 'give-up' ? 'given-up' : isBusy ? 'healing' : 'unwell'
   const isDown = unit !== undefined && unit.state.active !== 'active'
   const because = condition.state === 'unwell' ? condition.because : waits
-  const state = condition.state === 'unwell' || isDown ? (isBusy ? 'healing' : 'unwell') : 'well'
+  const state = condition.state === 'unwell' || isDown ? during : 'well'
+  const code = state === 'given-up' ? last?.code : condition.state === 'unwell' ? condition.code : undefined
   return {
     component,
     state: seen.stopped === true ? 'held' : state,
     since: new Date(unit?.changed ?? now).toISOString(),
     ...(state === 'well' || because === undefined ? {} : { because }),
-    ...(condition.state === 'unwell' && condition.code !== undefined ? { code: condition.code } : {}),
+    ...(code === undefined ? {} : { code }),
     ...(unit === undefined
       ? {}
       : {
@@ -168,7 +176,7 @@ function healthOf(
             name: unit.name,
             active: unit.state.active,
             sub: unit.state.sub,
-            restarts: unit.state.restarts,
+            restarts: restarts.of(unit.name),
             enabled: unit.state.enabled,
           },
         }),

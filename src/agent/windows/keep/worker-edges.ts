@@ -15,9 +15,22 @@ export function workerEdges(
   const plugins = plan.components
     .flatMap(({ artifacts }) => artifacts)
     .find(({ name }) => name === 'cni-plugins')
+  const { services, operations } = host
+  // Who counts restarts has to know which of them we have asked for.
+  const told = {
+    ...operations.services,
+    async start({ name }: { readonly name: string }) {
+      await services.start(name)
+      return undefined
+    },
+    async stop({ name }: { readonly name: string }) {
+      await services.stop(name)
+      return undefined
+    },
+  }
   const book = host.worker.addresses(plugins?.directory ?? '')
   return {
-    host: host.operations,
+    host: { ...operations, services: told },
     clock: host.clock,
     signal,
     async isReady(role) {

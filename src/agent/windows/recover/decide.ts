@@ -7,7 +7,7 @@ import {
   switchIsHeld,
   wrongNetwork,
 } from './network-wishes.ts'
-import { mayTakeAt, reopened } from './pace.ts'
+import { givenUp, mayTakeAt, reopened } from './pace.ts'
 import { serviceRuns } from './service-wishes.ts'
 import type { Step } from './step.ts'
 import type { Scene, Wishes } from './wanted.ts'
@@ -28,6 +28,8 @@ export function decide(scene: Scene): Decision {
     if ('wait' in wanted) return { kind: 'wait', reason: wanted.wait }
     const { step, keeps } = wanted
     if (mayTakeAt(scene, step) <= scene.now) return { kind: 'step', step: reopened(scene, step) ?? step }
+    const said = givenUp(scene, step)
+    if (said !== undefined) return { kind: 'step', step: said }
     paced ??= `${step.do} was tried a moment ago`
     if (keeps) return { kind: 'wait', reason: paced }
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mayTakeAt, reopened, seedPace, taken, usualPace } from './pace.ts'
+import { givenUp, mayTakeAt, reopened, seedPace, taken, usualPace } from './pace.ts'
 import { noMemory } from './seen.ts'
 import type { Step } from './step.ts'
 
@@ -48,4 +48,19 @@ test('by the seed the way to the API is opened anew at three tries left, and onc
   })
   expect(seen).toEqual([[], [], [], ['reopen'], [], []].map(([first]) => [first, undefined]))
   expect(reopened({ memory, pace: usualPace }, start)).toBeUndefined()
+})
+
+test('by the seed it is said once that six tries were in vain, when the next one would have been due', () => {
+  let memory = noMemory
+  const said = (now: number, pace = seedPace) => givenUp({ memory, pace, now }, start)
+  for (let index = 0; index < 6; index++) {
+    expect(said(index * 20_000 + 20_000)).toBeUndefined()
+    memory = taken(memory, start, index * 20_000 + 20_000)
+  }
+  expect(said(139_000)).toBeUndefined()
+  expect(said(140_000, usualPace)).toBeUndefined()
+  const step = said(140_000)
+  expect(step).toEqual({ do: 'give-up', role: 'flanneld' })
+  if (step !== undefined) memory = taken(memory, step, 140_000)
+  expect(said(200_000)).toBeUndefined()
 })

@@ -7,10 +7,18 @@ export interface Pace {
   readonly name: 'usual' | 'seed'
   /** Milliseconds after the first, the second and every further time. */
   readonly pauses: readonly number[]
-  /** For starts of some programs instead of those; after the last of them it begins anew. */
-  readonly starts: Readonly<Partial<Record<Role, readonly number[]>>>
+  /** For starts of some programs instead of those. */
+  readonly starts: Readonly<Partial<Record<Role, Starts>>>
   /** After how many starts in vain the way to the API is opened anew. */
   readonly reopensAfter: number | undefined
+}
+
+/** So many tries to start a program. */
+export interface Starts {
+  /** Milliseconds after each of them; after the last one it begins anew. */
+  readonly pauses: readonly number[]
+  /** How long after the last one it is said that none has helped. */
+  readonly givesUpAfter: number
 }
 
 /** At once when it was not taken lately, then slower and slower. */
@@ -21,12 +29,13 @@ export const usualPace: Pace = {
   reopensAfter: undefined,
 }
 
-/** Six tries so many seconds apart, and then again when the script would have been run again. */
-function sixTries(apart: number): readonly number[] {
-  return [...Array.from({ length: 5 }, () => apart * 1000), 120_000]
+/** Six tries so many seconds apart; then they are given up until the script would have been run again. */
+function sixTries(apart: number): Starts {
+  const after = apart * 1000
+  return { pauses: [...Array.from({ length: 5 }, () => after), 120_000], givesUpAfter: after }
 }
 
-/** As the script that this all began with had it: at three tries left, the way to the API is opened anew. */
+/** As the script that this all began with had it: at three tries left the way to the API is opened anew, at none that is said. */
 export const seedPace: Pace = {
   ...usualPace,
   name: 'seed',
@@ -48,9 +57,27 @@ export interface Paced {
 export function mayTakeAt({ memory, pace = usualPace }: Paced, step: Step): number {
   const former = memory.tries[subjectOf(step)]
   if (former === undefined) return 0
-  const own = step.do === 'start' ? pace.starts[step.role] : undefined
+  const own = step.do === 'start' ? pace.starts[step.role]?.pauses : undefined
   const at = own === undefined ? Math.min(former.count, pace.pauses.length) : around(former.count, own.length)
   return former.last + ((own ?? pace.pauses)[at - 1] ?? 0)
+}
+
+/** What there is to say once all starts of a row were in vain. */
+export function givenUp(
+  { memory, pace = usualPace, now }: Paced & { readonly now: number },
+  step: Step,
+): Step | undefined {
+  const own = step.do === 'start' ? pace.starts[step.role] : undefined
+  if (step.do !== 'start' || own === undefined) return undefined
+  const former = memory.tries[subjectOf(step)]
+  if (former === undefined || around(former.count, own.pauses.length) !== own.pauses.length) return undefined
+  if (now < former.last + own.givesUpAfter) return undefined
+  return onceAfter(memory, former, { do: 'give-up', role: step.role })
+}
+
+/** Unless it was taken since. */
+function onceAfter(memory: Paced['memory'], { last }: Try, step: Step): Step | undefined {
+  return (memory.tries[subjectOf(step)]?.last ?? -1) >= last ? undefined : step
 }
 
 /** What comes before a start that was tried in vain so often. */
@@ -58,9 +85,8 @@ export function reopened({ memory, pace = usualPace }: Paced, step: Step): Step 
   const own = step.do === 'start' ? pace.starts[step.role] : undefined
   if (step.do !== 'start' || own === undefined) return undefined
   const former = memory.tries[subjectOf(step)]
-  if (former === undefined || around(former.count, own.length) !== pace.reopensAfter) return undefined
-  const first: Step = { do: 'reopen', role: step.role }
-  return (memory.tries[subjectOf(first)]?.last ?? -1) >= former.last ? undefined : first
+  if (former === undefined || around(former.count, own.pauses.length) !== pace.reopensAfter) return undefined
+  return onceAfter(memory, former, { do: 'reopen', role: step.role })
 }
 
 /** From 1 to so many, again and again. */

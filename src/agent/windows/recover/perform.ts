@@ -45,6 +45,8 @@ export async function perform(edges: WorkerEdges, wish: WorkerWish, step: Step):
       return
     case 'release':
       return addresses.release(overlayOf(wish).network.name)
+    case 'give-up':
+      return undefined
     case 'reopen':
       return host.services.stop({ name: serviceOf(wish, 'apiserver-proxy').service.name })
   }

@@ -26,6 +26,8 @@ export type Step =
   | { readonly do: 'release' }
   /** Closes the way to the API for the sake of a program that does not come up: it is opened anew at once. */
   | { readonly do: 'reopen'; readonly role: Role }
+  /** Only said: all starts of a row were in vain. */
+  | { readonly do: 'give-up'; readonly role: Role }
 
 /** What a step does to what: two with the same words are the same thing tried again. */
 export function subjectOf(step: Step): string {
@@ -43,6 +45,7 @@ export function subjectOf(step: Step): string {
     case 'start':
     case 'stop':
     case 'reopen':
+    case 'give-up':
     case 'end':
       return `${step.do} ${step.role}`
     case 'drop-network':
