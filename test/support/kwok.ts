@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { cacheDirectory } from '../../lab/cache.ts'
+import type { Credentials } from '../../lab/cluster/kube-api.ts'
+import { buildEngine } from '../../lab/engine/build.ts'
+import { selectParts } from '../../lab/engine/parts.ts'
+import { silentReport } from '../../lab/report.ts'
+import { kwokStages } from './kwok-stages.ts'
+
+/** Nodes with this label are kwok's, and no others. */
+export const kwokLabel = { 'hyperkube.dev/lab': 'kwok' } as const
+
+/**
+ * In seconds. It renews leases of nodes after a quarter of this: less often than kubelets do, who are not all on two
+ * cores, and often enough for nobody to take a node for lost.
+ */
+const leaseDuration = 120
+
+/** Upstream's own kubelets without machines: they say of nodes that they are ready, and of pods that they run. */
+export interface Kwok extends AsyncDisposable {
+  readonly version: string
+  /** Why it has ended, in its own last words; undefined while it works. */
+  fault(): Promise<string | undefined>
+}
+
+export interface KwokOptions {
+  readonly server: string
+  readonly credentials: Credentials
+  /** Where its files are. They are left there. */
+  readonly directory: string
+}
+
+export async function startKwok({ server, credentials, directory }: KwokOptions): Promise<Kwok> {
+  const [built] = await buildEngine(selectParts(['kwok']), { cache: cacheDirectory(), report: silentReport })
+  if (built === undefined) throw new Error('there is no kwok')
+  const [kubeconfig, config, log] = ['kwok.kubeconfig', 'kwok.yaml', 'kwok.log'].map((name) =>
+    join(directory, name),
+  )
+  if (kubeconfig === undefined || config === undefined || log === undefined) throw new Error('three names')
+  await writeFile(kubeconfig, kubeconfigOf(server, credentials), { mode: 0o600 })
+  await writeFile(config, kwokStages.map((stage) => stringify(stage)).join('---\n'))
+  await using output = await open(log, 'w')
+  const child = spawn(
+    join(built.directory, 'kwok'),
+    [
+      `--kubeconfig=${kubeconfig}`,
+      `--config=${config}`,
+      '--manage-all-nodes=false',
+      `--manage-nodes-with-label-selector=${Object.entries(kwokLabel).flat().join('=')}`,
+      `--node-lease-duration-seconds=${leaseDuration}`,
+    ],
+    { stdio: ['ignore', output.fd, output.fd], env: { HOME: directory } },
+  )
+  const ended = once(child, 'close')
+  const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null
+  return {
+    version: built.part.version,
+    async fault() {
+      if (!isOver()) return undefined
+      return `kwok ended with ${child.exitCode}: ${(await readFile(log, 'utf8')).slice(-1000)}`
+    },
+    async [Symbol.asyncDispose]() {
+      if (!isOver()) child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+function kubeconfigOf(server: string, { authority, certificate, key }: Credentials): string {
+  const data = (text: string): string => Buffer.from(text).toString('base64')
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'kwok',
+    contexts: [{ name: 'kwok', context: { cluster: 'lab', user: 'kwok' } }],
+    clusters: [{ name: 'lab', cluster: { server, 'certificate-authority-data': data(authority) } }],
+    users: [
+      {
+        name: 'kwok',
+        user: { 'client-certificate-data': data(certificate), 'client-key-data': data(key) },
+      },
+    ],
+  })
+}
