@@ -1,7 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import packageFile from '../../package.json' with { type: 'json' }
 
 const file = join(import.meta.dirname, '../../docs/evidence/manager.md')
 const row = z.object({ what: z.string(), came: z.string() })
@@ -29,7 +28,7 @@ export async function noteManager(what: string, came: string): Promise<void> {
     file,
     `# Controllers on a cluster
 
-Written by \`npm run e2e:full\` (\`test/full/manager.test.ts\`): hyperkube ${packageFile.version}, Kubernetes 1.37.1, three control planes and two
+Written by \`npm run e2e:full\` (\`test/full/manager.test.ts\`): Kubernetes 1.37.1, three control planes and two
 workers of the lab. A snapshot of etcd falls due every minute, all the while: which of them were asked of hosts, in whose
 name, and what came of it is seen in the objects of the hosts, four times a second.
 
