@@ -37,6 +37,8 @@ export interface Files {
   read(path: string): Promise<Buffer | undefined>
   write(path: string, content: Uint8Array, access: Access): Promise<void>
   append(path: string, text: string, mode: number): Promise<void>
+  /** Takes all out of a file that others may go on appending to. */
+  empty(path: string): Promise<void>
   /** A copy of a file that is wherever this program finds it. */
   copyIn(from: string, path: string, access: Access): Promise<void>
   /** With the parents that are missing, which belong to root; answers with those, from the outermost on. */

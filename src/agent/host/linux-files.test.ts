@@ -80,6 +80,15 @@ test('only an empty directory is removed without asking for all of it', async ()
   expect(await files.stat('/a')).toBeUndefined()
 })
 
+test('a file is made empty under whoever appends to it, and no link leads there', async () => {
+  await files.append('/log', 'one', 0o600)
+  await files.empty('/log')
+  await files.append('/log', 'two', 0o600)
+  expect(await readFile(join(root, 'log'), 'utf8')).toBe('two')
+  await symlink('log', join(root, 'link'))
+  await expect(files.empty('/link')).rejects.toThrow('ELOOP')
+})
+
 test('lines are appended, to a file of its own mode', async () => {
   await files.append('/log', 'one\n', 0o600)
   await files.append('/log', 'two\n', 0o600)

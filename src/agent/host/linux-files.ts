@@ -8,7 +8,7 @@ import type { Access, FileFacts, Files } from './files.ts'
 import type { Place } from './place.ts'
 import { append, give, opened, publish, put, sync, syncTree, temporaryFor } from './synced.ts'
 
-const { O_RDONLY, O_NOFOLLOW, O_DIRECTORY } = constants
+const { O_RDONLY, O_WRONLY, O_NOFOLLOW, O_DIRECTORY } = constants
 
 /** The files of this machine. Directories of a component are its user's, so nothing here follows a link that lies in one. */
 export function linuxFiles(place: Place): Files {
@@ -24,6 +24,11 @@ export function linuxFiles(place: Place): Files {
       ),
     write: async (path, content, access) => put(place(path), access, async (file) => file.writeFile(content)),
     append: async (path, text, mode) => append(place(path), text, mode),
+    empty: async (path) =>
+      opened(place(path), O_WRONLY | O_NOFOLLOW, async (file) => {
+        await file.truncate()
+        await file.sync()
+      }),
     copyIn: async (from, path, access) =>
       put(place(path), access, async (file) =>
         opened(from, O_RDONLY, async (source) =>

@@ -60,7 +60,7 @@ test('it does all that an operator asks for, and a service of somebody else is t
   await work.stopServices(stop, () => undefined, signal)
   expect(machine.services.get('kube-proxy')?.state).toBe('Stopped')
   const { system } = await work.facts('win1')
-  expect(system).toMatchObject({ listeners: [{ port: 10_250, process: 'kube-log-runner' }] })
+  expect(system).toMatchObject({ listeners: [{ port: 10_250, process: 'kubelet' }] })
   expect(await work.reset(run, () => undefined, signal)).toBeUndefined()
   expect([...machine.services.keys()]).toEqual(['hns', 'kubelet-exporter'])
 })

@@ -79,3 +79,11 @@ test('a journal grows line by line, and is closed from its first one on', async 
   expect(await readFile(join(root, 'C:/j/journal'), 'utf8')).toBe('one\ntwo\n')
   expect((await files.stat(String.raw`C:\j\journal`))?.mode).toBe(0o600)
 })
+
+test('a file is made empty under whoever appends to it', async () => {
+  const log = String.raw`C:\log`
+  await files.append(log, 'one', 0o600)
+  await files.empty(log)
+  await files.append(log, 'two', 0o600)
+  expect((await files.read(log))?.toString()).toBe('two')
+})

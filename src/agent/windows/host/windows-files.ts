@@ -91,6 +91,15 @@ export function windowsFiles(place: Place, operations: AccessOperations): Files 
         await file.close()
       }
     },
+    async empty(path) {
+      const file = await open(place(path), 'r+')
+      try {
+        await file.truncate()
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+    },
     copyIn: async (from, path, access) => put(path, access, async (temporary) => copyFile(from, temporary)),
     async makeDirectory(path, access) {
       const parents: string[] = []

@@ -1,3 +1,5 @@
+import { describe } from '../../../kit/errors.ts'
+import { printable } from '../../../kit/printable.ts'
 import type { ComponentHealth, HealAction, HostHealth } from '../../../contract/health.ts'
 import { type ComponentSeen } from '../../heal/core/component-seen.ts'
 import { conditionOf } from '../../heal/core/condition.ts'
@@ -16,6 +18,7 @@ import { type HostSeen, watchHost } from '../../heal/watch-host.ts'
 import { type Look, rounds } from '../../rounds/rounds.ts'
 import { allRoles, type Role } from '../recover/wish.ts'
 import { type Found, keepOnce, type KeepScene } from './keep-once.ts'
+import { logRotation } from './rotate-logs.ts'
 import { type RestartWatch, watchRestarts } from './watch-restarts.ts'
 
 export interface WindowsHealScene extends KeepScene {
@@ -54,14 +57,22 @@ export function windowsHealer(scene: WindowsHealScene): HostHealer & { once(): P
     signal: end,
   })
   const restarts = watchRestarts(host)
+  const rotateLogs = logRotation(host)
   // What we do ourselves is no reason to do nothing.
   let acting = false
   let waits: string | undefined
 
+  /** What only helps to know keeps nobody from healing. */
+  const aside = async (work: () => Promise<void>): Promise<void> =>
+    work().catch((error: unknown) => scene.say(printable(describe(error))))
+
   const once = async (): Promise<Look> => {
     // While something is being mended, nobody waits for what the supervisor says.
     const seen = await watch.look(unfinished(memory.now.actions).size > 0 ? 'news' : 'usual', end)
-    if (seen !== undefined) await restarts.look(seen.plan, seen.components)
+    if (seen !== undefined) {
+      await aside(async () => restarts.look(seen.plan, seen.components))
+      await aside(async () => rotateLogs(seen.plan))
+    }
     const idle = await idleNow(scene, memory.now)
     if (seen === undefined || idle !== undefined) return { next: looksEvery, troubles: [] }
     acting = true
