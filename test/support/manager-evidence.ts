@@ -16,6 +16,9 @@ const order = [
   'an agent that says nothing',
   'API servers restarted one after the other',
   'a cluster that is well',
+  'a node whose kubelet is too old',
+  'certificates that should have been renewed',
+  'space that etcd does not use',
 ]
 
 /** Puts one row of the table in its place: rows of runs before stay, so that one can be run again alone. */
@@ -28,7 +31,7 @@ export async function noteManager(what: string, came: string): Promise<void> {
     file,
     `# Controllers on a cluster
 
-Written by \`npm run e2e:full\` (\`test/full/manager.test.ts\`): Kubernetes 1.37.1, three control planes and two
+Written by \`npm run e2e:full\` (\`manager.test.ts\` and \`controllers.test.ts\` in test/full): Kubernetes 1.37.1, three control planes and two
 workers of the lab. A snapshot of etcd falls due every minute, all the while: which of them were asked of hosts, in whose
 name, and what came of it is seen in the objects of the hosts, four times a second.
 

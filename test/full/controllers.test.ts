@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { hostStatus } from '../../src/contract/host-object.ts'
+import { settleAll } from '../../src/kit/settle.ts'
+import { until } from '../../src/kit/until.ts'
+import { etcdctl } from '../support/etcdctl.ts'
+import { type Kubectl, kubectlOf } from '../support/kubectl.ts'
+import { noteManager } from '../support/manager-evidence.ts'
+import { suiteCluster } from '../support/suite-cluster.ts'
+import type { UpCluster } from '../support/up-cluster.ts'
+
+const minute = 60_000
+
+/** Controllers for which something has to be wrong before they do anything. */
+describe('controllers of a cluster', () => {
+  const clusterNow = suiteCluster('controllers', '3+1', '1.37.1')
+
+  test('a kubelet that is too old for its API server is told of', { timeout: 3 * minute }, async () => {
+    await using kubectl = await kubectlOf(clusterNow(), 'v1.37.1')
+    await clusterNow().api.create('/api/v1/nodes', {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'old' },
+    })
+    await putStatus(kubectl, 'node', 'old', { nodeInfo: { ...info, kubeletVersion: 'v1.30.0' } })
+    const note = await until('an event', async () => eventOf(clusterNow(), 'VersionSkew'), { within: minute })
+    await kubectl.run('delete', 'node', 'old')
+    expect(note).toContain('kubelet v1.30.0 is more than three minor versions behind')
+    await noteManager('a node whose kubelet is too old', 'told of in an event')
+  })
+
+  test(
+    'certificates that their agent should have renewed are told of, and asked for',
+    { timeout: 3 * minute },
+    async () => {
+      await using kubectl = await kubectlOf(clusterNow(), 'v1.37.1')
+      const day = 24 * 60 * minute
+      const at = (time: number): string => new Date(Date.now() + time).toISOString()
+      const certificate = {
+        component: 'kubelet',
+        file: '/some.crt',
+        renewAfter: at(-20 * day),
+        notAfter: at(10 * day),
+      }
+      // Nobody answers for it: agents of real hosts renew in time.
+      await clusterNow().api.create('/apis/hyperkube.dev/v1/hosts', {
+        apiVersion: 'hyperkube.dev/v1',
+        kind: 'Host',
+        metadata: { name: 'late' },
+        spec: {},
+      })
+      await putStatus(kubectl, 'host', 'late', { agent: '0', heartbeat: at(0), certificates: [certificate] })
+      const { spec, status } = await until(
+        'it to be asked',
+        async () => {
+          const found = host.parse(await clusterNow().api.get('/apis/hyperkube.dev/v1/hosts/late'))
+          return (found.spec.requests ?? []).length > 0 && found
+        },
+        { within: minute },
+      )
+      await kubectl.run('delete', 'host', 'late')
+      expect(spec.requests).toMatchObject([{ ask: { type: 'renew-certificates' } }])
+      expect(status?.conditions).toMatchObject([
+        { type: 'CertificatesCurrent', status: 'False', reason: 'Overdue' },
+      ])
+      await noteManager(
+        'certificates that should have been renewed',
+        'told of at their host, whose agent is asked to renew them',
+      )
+    },
+  )
+
+  test(
+    'space that etcd does not use is given back, by one member after the other',
+    { timeout: 12 * minute },
+    async () => {
+      const { api, hosts } = clusterNow()
+      const leader = await until(
+        'a leader of etcd',
+        async () => {
+          const all = await statuses(clusterNow())
+          return all.find(({ etcd }) => etcd?.leader !== undefined && etcd.leader === etcd.id)?.name
+        },
+        { within: 2 * minute, every: 1000 },
+      )
+      const names = Array.from({ length: most }, (_, index) => `space-${index}`)
+      const maps = '/api/v1/namespaces/default/configmaps'
+      for (let next = 0; next < names.length; next += 8) {
+        await settleAll(
+          names
+            .slice(next, next + 8)
+            .map(async (name) =>
+              api.create(maps, {
+                apiVersion: 'v1',
+                kind: 'ConfigMap',
+                metadata: { name },
+                data: { text: 'x'.repeat(900_000) },
+              }),
+            ),
+        )
+      }
+      for (const name of names) await api.remove(`${maps}/${name}`)
+      await hosts[0]?.script(
+        `${etcdctl} --endpoints=https://127.0.0.1:2379 compaction "$(${etcdctl} --endpoints=https://127.0.0.1:2379 endpoint status -w json | grep -o '"revision":[0-9]*' | head -1 | cut -d: -f2)"`,
+      )
+      const before = Math.max(...(await statuses(clusterNow())).map(({ etcd }) => etcd?.size ?? 0))
+      const done = await until(
+        'all three to have given it back',
+        async () => {
+          const all = (await statuses(clusterNow())).filter(({ etcd }) => etcd !== undefined)
+          const each = all.flatMap(({ name, results = [] }) =>
+            results.flatMap((result) =>
+              result.id.startsWith('etcd-keeper.defragment') && result.outcome === 'done'
+                ? [{ name, at: result.at }]
+                : [],
+            ),
+          )
+          return each.length === 3 && each.toSorted((a, b) => (a.at < b.at ? -1 : 1)).map(({ name }) => name)
+        },
+        { within: 8 * minute, every: 1000 },
+      )
+      expect(done.at(-1)).toBe(leader)
+      const after = await until(
+        'it to be told',
+        async () => {
+          const sizes = (await statuses(clusterNow())).flatMap(({ etcd }) => etcd?.size ?? [])
+          return sizes.every((size) => size < before / 4) && Math.max(...sizes)
+        },
+        { within: 2 * minute, every: 1000 },
+      )
+      const mega = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
+      await noteManager(
+        'space that etcd does not use',
+        `given back by ${done.join(', ')}, of which the last one led: ${mega(before)} became ${mega(after)}`,
+      )
+    },
+  )
+})
+
+/** Megabytes of what is written and deleted. */
+const most = 220
+
+const host = z.object({
+  metadata: z.object({ name: z.string() }),
+  spec: z.object({ requests: z.array(z.unknown()).optional() }),
+  status: hostStatus.optional(),
+})
+
+async function statuses({ api }: UpCluster) {
+  const { items } = z.object({ items: z.array(host) }).parse(await api.get('/apis/hyperkube.dev/v1/hosts'))
+  return items.map(({ metadata: { name }, status }) => ({ ...status, name }))
+}
+
+async function eventOf({ api }: UpCluster, reason: string): Promise<string | undefined> {
+  const list = z.object({
+    items: z.array(z.object({ reason: z.string().optional(), note: z.string().optional() })),
+  })
+  const { items } = list.parse(await api.get('/apis/events.k8s.io/v1/namespaces/default/events'))
+  return items.find((one) => one.reason === reason)?.note
+}
+
+async function putStatus(kubectl: Kubectl, kind: string, name: string, status: object): Promise<void> {
+  await kubectl.run(
+    'patch',
+    kind,
+    name,
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    JSON.stringify({ status }),
+  )
+}
+
+/** All that the API wants to know of a node. */
+const info = {
+  architecture: 'amd64',
+  bootID: '1',
+  containerRuntimeVersion: '1',
+  kernelVersion: '6',
+  kubeProxyVersion: '',
+  machineID: '1',
+  operatingSystem: 'linux',
+  osImage: 'none',
+  systemUUID: '1',
+}
