@@ -75,14 +75,19 @@ async function prepareBlob(
   return blob
 }
 
-/** The program as one file, for a version of Node. */
+export interface BundleWish {
+  readonly entry: string
+  /** The version of Node that it is for. */
+  readonly node: number
+  readonly version?: string | undefined
+  /** A module that brings what that Node does not have yet. */
+  readonly missing?: string
+}
+
+/** The program as one file. */
 export async function bundleProgram(
   file: string,
-  {
-    entry,
-    node,
-    version,
-  }: { readonly entry: string; readonly node: number; readonly version?: string | undefined },
+  { entry, node, version, missing }: BundleWish,
 ): Promise<void> {
   await build({
     entryPoints: [join(root, entry)],
@@ -95,6 +100,9 @@ export async function bundleProgram(
     format: 'cjs',
     // Compiled parts of libraries, without which they do the same in JavaScript.
     external: ['*.node', 'cpu-features'],
+    // So that it also runs outside of an executable, beside its files.
+    define: { 'import.meta.dirname': '__dirname' },
+    inject: missing === undefined ? [] : [missing],
     plugins: version === undefined ? [] : [ofVersion(version)],
     logLevel: 'error',
   })

@@ -18,9 +18,7 @@ export function wineCommand(parent: Command): void {
       const node = await nodeForWindows(cacheDirectory(), report)
       await using wine = await report.step('make a drive C:', newWine)
       report.line(`${wine.version}, Node ${nodeVersion}`)
-      const program = await report.step('make hyperkube.exe', async () =>
-        executableInWine(wine, node, { name: 'hyperkube', entry: 'src/main.ts' }),
-      )
+      const program = await report.step('make hyperkube.exe', async () => executableInWine(wine, node))
       const told = args.length === 0 ? ['version'] : args
       const { code, stdout, stderr } = await wine.run([program, ...told], { allowFailure: true })
       process.stdout.write(stdout)

@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +12,8 @@ export interface Wine extends AsyncDisposable {
   readonly place: (path: string) => string
   /** Runs a program of Windows to its end. Without `allowFailure` any exit code but 0 is an error. */
   readonly run: (argv: Argv, options?: WineOptions) => Promise<CommandResult>
+  /** All that runs there ends; services that start with the host then start. */
+  readonly reboot: () => Promise<void>
 }
 
 export interface WineOptions {
@@ -32,18 +35,42 @@ export async function newWine(): Promise<Wine> {
     WINEPREFIX: join(directory, 'prefix'),
     WINEDEBUG: '-all',
   }
+  const wine64 = join(binaries, 'wine64')
+  let awake: ChildProcess | undefined
+  /**
+   * Without anybody who runs it ends by itself, and begins as a new one: this one waits for words that never come. It has to
+   * run before anybody else does, or two begin side by side, each with a manager of services.
+   */
+  const wake = async (): Promise<void> => {
+    const shell = spawn(wine64, ['cmd.exe'], { env, stdio: ['pipe', 'pipe', 'ignore'] })
+    awake = shell
+    shell.stdin.on('error', () => undefined)
+    shell.stdin.write('echo awake\r\n')
+    await once(shell.stdout, 'data', { signal: AbortSignal.timeout(120_000) })
+    shell.stdout.resume()
+  }
+  const halt = async (): Promise<void> => {
+    awake?.stdin?.destroy()
+    await run([join(binaries, 'wineserver64'), '-k'], { env, allowFailure: true })
+    await run([join(binaries, 'wineserver64'), '-w'], { env, allowFailure: true })
+  }
   const wine: Wine = {
-    version: (await run([join(binaries, 'wine64'), '--version'], { env })).stdout.trim(),
+    version: (await run([wine64, '--version'], { env })).stdout.trim(),
     place: (path) => join(directory, 'prefix/drive_c', path.replace(/^C:\\/i, '').replaceAll('\\', '/')),
-    run: async (argv, options) => runByFiles([join(binaries, 'wine64'), ...argv], directory, env, options),
+    run: async (argv, options) => runByFiles([wine64, ...argv], directory, env, options),
+    async reboot() {
+      await halt()
+      await wake()
+    },
     async [Symbol.asyncDispose]() {
-      await run([join(binaries, 'wineserver64'), '-k'], { env, allowFailure: true })
-      await run([join(binaries, 'wineserver64'), '-w'], { env, allowFailure: true })
+      await halt()
       await rm(directory, { recursive: true, force: true })
     },
   }
   await wine.run(['wineboot', '--init'], { within: 300_000 })
   await wine.run(['winecfg', '-v', 'win10'])
+  await halt()
+  await wake()
   return wine
 }
 

@@ -52,11 +52,4 @@ export const plan: Entries = {
       'It is of a kind that no node can be, or lacks a file that every Linux has, as in a container without `/proc` or `/sys`.',
     remedy: 'Run `hyperkube facts` on a host of the cluster itself; the message names what is missing.',
   },
-  FACTS_NO_WINDOWS: {
-    summary: 'This release takes no facts on Windows.',
-    meaning:
-      'It plans Windows workers from facts that were written by hand; taking them comes with a later release.',
-    remedy:
-      'Write the file by hand; `src/contract/testdata/facts-windows-2022.v1.json` of the sources is one to begin with.',
-  },
 }

@@ -87,16 +87,14 @@ describe('controllers of a cluster', () => {
       const maps = '/api/v1/namespaces/default/configmaps'
       for (let next = 0; next < names.length; next += 8) {
         await settleAll(
-          names
-            .slice(next, next + 8)
-            .map(async (name) =>
-              api.create(maps, {
-                apiVersion: 'v1',
-                kind: 'ConfigMap',
-                metadata: { name },
-                data: { text: 'x'.repeat(900_000) },
-              }),
-            ),
+          names.slice(next, next + 8).map(async (name) =>
+            api.create(maps, {
+              apiVersion: 'v1',
+              kind: 'ConfigMap',
+              metadata: { name },
+              data: { text: 'x'.repeat(900_000) },
+            }),
+          ),
         )
       }
       for (const name of names) await api.remove(`${maps}/${name}`)

@@ -67,7 +67,8 @@ function agentOf({ components }: NodePlan): ComponentPlan[] {
 
 const ours = new Set(['hyperkube-agent', 'apiserver-proxy', 'hyperkube-controller-manager'])
 
-function engine({ components }: NodePlan): ComponentPlan[] {
+/** All but what is ours: this lays out what would run without us. */
+export function engine({ components }: NodePlan): ComponentPlan[] {
   return components.filter(({ name }) => !ours.has(name))
 }
 

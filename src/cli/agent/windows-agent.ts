@@ -1,11 +1,10 @@
-import { availableParallelism, totalmem } from 'node:os'
-import { statfs } from 'node:fs/promises'
 import { openMemory } from '../../agent/heal/memory.ts'
 import { windowsWork } from '../../agent/serve/windows-work.ts'
 import { windowsHost } from '../../agent/windows/host/windows-host.ts'
 import { windowsHealer } from '../../agent/windows/keep/windows-healer.ts'
 import { thisWindows } from '../../agent/windows/host/this-windows.ts'
 import { paces } from '../../agent/windows/recover/pace.ts'
+import { windowsNumbers } from '../windows/windows-numbers.ts'
 import type { WiredAgent } from './wired-agent.ts'
 
 export async function windowsAgent(version: string, base: string): Promise<WiredAgent> {
@@ -14,16 +13,7 @@ export async function windowsAgent(version: string, base: string): Promise<Wired
   const { host, probes } = windowsHost({ version, base, operations: windows.host, systemRoot })
   return {
     host,
-    work: windowsWork(host, {
-      arch: process.arch,
-      cpus: availableParallelism(),
-      memoryBytes: totalmem(),
-      now: () => new Date(),
-      async space(path) {
-        const { bsize, blocks, bavail } = await statfs(path)
-        return { totalBytes: bsize * blocks, availableBytes: bsize * bavail }
-      },
-    }),
+    work: windowsWork(host, windowsNumbers()),
     ask: probes.ask,
     healer: async (scene) =>
       windowsHealer({

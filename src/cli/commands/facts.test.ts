@@ -1,17 +1,38 @@
 import { expect, test } from 'vitest'
 import { labHost } from '../../agent/facts/fixtures.ts'
 import { inMemory as host } from '../../agent/facts/in-memory.ts'
+import { collectWindowsFacts } from '../../agent/facts/windows/collect.ts'
+import { newMachine } from '../../agent/windows/simulator/new-machine.ts'
+import { simulatedHost } from '../../agent/windows/simulator/simulated-host.ts'
 import { factsFormat } from '../../contract/facts.ts'
 import type { OutputFormat } from '../command.ts'
 import { inMemory } from '../in-memory.ts'
 import { factsCommand, type Place } from './facts.ts'
 
-const here: Place = { platform: 'linux', root: true, source: host(labHost) }
+const here: Place = {
+  platform: 'linux',
+  root: true,
+  source: host(labHost),
+  windows: async (base, name = 'nt1') =>
+    collectWindowsFacts(
+      {
+        operations: simulatedHost(newMachine(new Map())).host,
+        base,
+        arch: 'x64',
+        cpus: 2,
+        memoryBytes: 2 ** 33,
+        now: () => new Date(0),
+        space: async () => ({ totalBytes: 2 ** 36, availableBytes: 2 ** 35 }),
+      },
+      name,
+    ),
+}
 
 async function facts(place: Partial<Place>, output: OutputFormat, more: object = {}): Promise<string> {
   const { context, ended } = inMemory({})
   const command = factsCommand(() => ({ ...here, ...place }))
-  const options = { file: 'cluster.yml', output, input: false, ...more }
+  const baseDirectory = String.raw`C:\hyperkube`
+  const options = { file: 'cluster.yml', output, input: false, baseDirectory, ...more }
   return ended(await command.run(context, { args: [], options })).stdout
 }
 
@@ -40,8 +61,13 @@ test('as a document that plan reads, under the name that cluster.yml has for the
   expect(await read({ host: 'cp1' })).toBe('cp1')
 })
 
+test('of a Windows host, by whoever may be asked there', async () => {
+  const text = await facts({ platform: 'win32', root: false }, 'json', { host: 'win1' })
+  const { host: name, system } = factsFormat.newest.schema.parse(JSON.parse(text))
+  expect([name, system.os, system.cpus]).toEqual(['win1', 'windows', 2])
+})
+
 test.each<[Partial<Place>, string]>([
-  [{ platform: 'win32', root: false }, 'FACTS_NO_WINDOWS'],
   [{ platform: 'darwin' }, 'FACTS_NOT_TAKEN'],
   [{ root: false }, 'FACTS_NOT_ROOT'],
 ])('at %o it is %s', async (place, code) => {

@@ -1,26 +1,37 @@
+import { hostname as machineName } from 'node:os'
 import { z } from 'zod'
 import { collectFacts } from '../../agent/facts/collect.ts'
 import { hostname } from '../../agent/facts/linux/names.ts'
 import type { FactSource } from '../../agent/facts/source.ts'
 import { thisMachine } from '../../agent/facts/this-machine.ts'
+import { collectWindowsFacts } from '../../agent/facts/windows/collect.ts'
+import { thisWindows } from '../../agent/windows/host/this-windows.ts'
+import type { Facts } from '../../contract/facts.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 import { factsText } from '../facts/text.ts'
 import { print } from '../print.ts'
+import { windowsNumbers } from '../windows/windows-numbers.ts'
 
-const flags = z.object({ host: z.string().optional() })
+const flags = z.object({ host: z.string().optional(), baseDirectory: z.string() })
 
 /** Where the command runs, and as whom. */
 export interface Place {
   readonly platform: NodeJS.Platform
   readonly root: boolean
   readonly source: FactSource
+  /** The facts of a Windows host; all of ours is below a directory. */
+  readonly windows: (base: string, host?: string) => Promise<Facts>
 }
 
 export const facts: CommandDefinition = factsCommand(() => ({
   platform: process.platform,
   root: process.getuid?.() === 0,
   source: thisMachine(),
+  async windows(base, host = machineName().toLowerCase()) {
+    await using windows = await thisWindows()
+    return await collectWindowsFacts({ ...windowsNumbers(), operations: windows.host, base }, host)
+  },
 }))
 
 export function factsCommand(place: () => Place): CommandDefinition {
@@ -33,13 +44,22 @@ export function factsCommand(place: () => Place): CommandDefinition {
       ],
     ],
     configure(command) {
-      command.option('--host <name>', 'what cluster.yml calls this host (default: its own name)')
+      command
+        .option('--host <name>', 'what cluster.yml calls this host (default: its own name)')
+        .option(
+          '--base-directory <directory>',
+          'on Windows: below which all of ours is',
+          String.raw`C:\hyperkube`,
+        )
     },
     async run({ stdout }, { options }) {
       const here = place()
       refuseElsewhere(here)
-      const { host = await hostname(here.source) } = flags.parse(options)
-      const found = await collectFacts(here.source, host)
+      const { host, baseDirectory } = flags.parse(options)
+      const found =
+        here.platform === 'win32'
+          ? await here.windows(baseDirectory, host)
+          : await collectFacts(here.source, host ?? (await hostname(here.source)))
       print(stdout, options.output, found, () => factsText(found))
       return exitCodes.ok
     },
@@ -47,9 +67,7 @@ export function factsCommand(place: () => Place): CommandDefinition {
 }
 
 function refuseElsewhere({ platform, root }: Place): void {
-  if (platform === 'win32') {
-    throw new HyperkubeError('FACTS_NO_WINDOWS', 'this release takes no facts on Windows; a later one will')
-  }
+  if (platform === 'win32') return
   if (platform !== 'linux') {
     throw new HyperkubeError('FACTS_NOT_TAKEN', `no node of a cluster runs ${platform}`, {
       hint: 'run it on a host of the cluster',

@@ -52,9 +52,9 @@ export async function connectManager(pipe: string, signal: AbortSignal): Promise
   }
   try {
     await bind()
-  } catch (error) {
+  } catch (cause) {
     socket.destroy()
-    throw error
+    throw unreachable(pipe, signal, cause)
   }
   return {
     async call(procedure, stub) {
@@ -77,9 +77,16 @@ async function opened(path: string, signal: AbortSignal): Promise<Socket> {
     // Whoever waits is told of it; whoever does not need not be.
     return socket.on('error', () => undefined)
   } catch (cause) {
-    signal.throwIfAborted()
-    throw new HyperkubeError('SCM_UNREACHABLE', `${path} cannot be opened`, { cause })
+    throw unreachable(path, signal, cause)
   }
+}
+
+/** Nothing was begun. */
+export function unreachable(pipe: string, signal: AbortSignal, cause: unknown): HyperkubeError {
+  signal.throwIfAborted()
+  return new HyperkubeError('SCM_UNREACHABLE', `the manager of services is not to be reached by ${pipe}`, {
+    cause,
+  })
 }
 
 async function* received(socket: Socket): AsyncGenerator<Fragment> {

@@ -183,7 +183,8 @@ export function fakeSettings(machine: Machine): SettingsBook {
   return {
     async read(name) {
       const service = machine.services.get(name)
-      return service && { ...service, startType: 2 }
+      if (service === undefined) throw new Error(`the registry has no ${name}`)
+      return { ...service, startType: 2 }
     },
     async setEnvironment(name, environment) {
       Object.assign(machine.services.get(name) ?? {}, { environment })

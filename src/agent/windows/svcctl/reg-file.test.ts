@@ -31,7 +31,7 @@ test('what reg.exe writes of a service is read', () => {
     environment: [],
     startType: 2,
   })
-  expect(settingsIn(exported, `${key}-other`)).toBeUndefined()
+  expect(() => settingsIn(exported, `${key}-other`)).toThrow('the registry has no')
   expect(() => readRegFile('ERROR: no')).toThrow('no file of the registry')
 })
 
@@ -41,7 +41,7 @@ test('whatever variables are written are read again', () => {
     property(array(value), (environment) => {
       const text = regFile(key, { Environment: multiStringValue(environment) })
       expect(text).toMatch(/^\uFEFF[\x20-\x7e\r\n]*$/)
-      expect(settingsIn(text, key)?.environment).toEqual(environment)
+      expect(settingsIn(text, key).environment).toEqual(environment)
     }),
   )
 })

@@ -126,8 +126,10 @@ test.each([
 ])('a manager that says %s is not believed', async (_, make, message) => {
   const pipe = await listening(make())
   const connected = connectManager(pipe, new AbortController().signal)
-  await expect(connected).rejects.toThrow(message)
-  await expect(connected).rejects.toMatchObject({ code: 'SCM_RUBBISH' })
+  await expect(connected).rejects.toMatchObject({
+    code: 'SCM_UNREACHABLE',
+    cause: { code: 'SCM_RUBBISH', message: `the manager of services was not understood: ${message}` },
+  })
 })
 
 test('who waits for a manager that is silent may go', async () => {

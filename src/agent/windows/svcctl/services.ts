@@ -64,19 +64,17 @@ export function svcctlServices({
   const look = async ({ manager, signal }: Talk, service: Handle, name: string): Promise<unknown> => {
     const { state, exitCode, processId } = await manager.status(service)
     const found = await settings.read(name, signal)
-    return (
-      found && {
-        Name: name,
-        State: states[state - 1] ?? 'Unknown',
-        StartMode: startModes[found.startType] ?? 'Unknown',
-        ProcessId: processId,
-        ExitCode: exitCode,
-        PathName: found.commandLine,
-        Description: found.description,
-        DependsOn: found.dependsOn,
-        Environment: found.environment,
-      }
-    )
+    return {
+      Name: name,
+      State: states[state - 1] ?? 'Unknown',
+      StartMode: startModes[found.startType] ?? 'Unknown',
+      ProcessId: processId,
+      ExitCode: exitCode,
+      PathName: found.commandLine,
+      Description: found.description,
+      DependsOn: found.dependsOn,
+      Environment: found.environment,
+    }
   }
   return {
     list: async (wish, signal = all) =>

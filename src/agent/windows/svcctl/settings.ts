@@ -14,8 +14,8 @@ export interface Settings {
 }
 
 export interface SettingsBook {
-  /** Nothing when there is no such service. */
-  read(name: string, signal: AbortSignal): Promise<Settings | undefined>
+  /** Of a service that its manager knows. */
+  read(name: string, signal: AbortSignal): Promise<Settings>
   /** Variables are the one setting that the manager itself does not take. */
   setEnvironment(name: string, environment: readonly string[], signal: AbortSignal): Promise<void>
 }
@@ -40,9 +40,7 @@ export function registrySettings(systemRoot: string, directory: string, command:
     read: async (name, signal) =>
       withFile(async (file) => {
         const key = `${services}\\${name}`
-        const { code } = await command([reg, 'export', key, file, '/y'], { codes: [0, 1], signal })
-        // It has one number for all that can go wrong; whether the service is there, its manager has said.
-        if (code !== 0) return undefined
+        await command([reg, 'export', key, file, '/y'], { signal })
         return settingsIn(await readFile(file, 'utf16le'), key)
       }),
     setEnvironment: async (name, environment, signal) =>
@@ -54,10 +52,10 @@ export function registrySettings(systemRoot: string, directory: string, command:
   }
 }
 
-export function settingsIn(text: string, key: string): Settings | undefined {
+export function settingsIn(text: string, key: string): Settings {
   const values = readRegFile(text).get(key.toLowerCase())
-  if (values === undefined) return undefined
-  const text1 = (name: string): string => {
+  if (values === undefined) throw new Error(`the registry has no ${key}`)
+  const textOf = (name: string): string => {
     const value = values.get(name)
     return typeof value === 'string' ? value : ''
   }
@@ -67,8 +65,8 @@ export function settingsIn(text: string, key: string): Settings | undefined {
   }
   const start = values.get('start')
   return {
-    commandLine: text1('imagepath'),
-    description: text1('description'),
+    commandLine: textOf('imagepath'),
+    description: textOf('description'),
     dependsOn: list('dependonservice'),
     environment: list('environment'),
     startType: typeof start === 'number' ? start : -1,

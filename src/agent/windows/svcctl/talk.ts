@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts'
+import { type Connection, managerPipe, unreachable } from './connection.ts'
 import {
   type Handle,
   type Manager,
@@ -26,7 +26,12 @@ export interface Talk {
 
 export async function talk(connection: Connection, changes: boolean, signal: AbortSignal): Promise<Talk> {
   const manager = managerOver(connection)
-  const all = await manager.openManager(changes ? rights.connect | rights.create : rights.connect)
+  const all = await manager
+    .openManager(changes ? rights.connect | rights.create : rights.connect)
+    .catch((error: unknown) => {
+      if (error instanceof OutcomeError) throw error
+      throw unreachable(managerPipe, signal, error)
+    })
   const closing = async <T>(service: Handle, use: (service: Handle) => Promise<T>): Promise<T> => {
     const result = await use(service)
     // A service that was removed is there as long as anybody has it open. After a failure the connection ends, and all with it.

@@ -1,0 +1,61 @@
+/**
+ * Libraries of Windows that programs of Go ask for, all of which Windows Server 2022 has in System32; those of HCS, HNS and
+ * of containers with the feature Containers.
+ */
+const ofWindows = new Set(
+  `advapi32 bcrypt bcryptprimitives bindfltapi cfgmgr32 cimfs computecore computenetwork computestorage crypt32 cryptbase
+  dbghelp dnsapi fltlib iphlpapi kernel32 kernelbase mpr msi mswsock ncrypt netapi32 netio ntdll ole32 oleaut32 pdh powrprof
+  psapi rpcrt4 sechost secur32 setupapi shell32 shlwapi user32 userenv version virtdisk vmcompute winmm winspool wintrust
+  wldap32 ws2_32 wtsapi32`
+    .split(/\s+/)
+    .map((name) => `${name}.dll`),
+)
+
+/** Whether every Windows Server 2022 has it. Names of sets of functions (api-ms-win-…) stand for libraries of the system. */
+export function isOfWindows(name: string): boolean {
+  return ofWindows.has(name) || name.startsWith('api-ms-win-')
+}
+
+/** The libraries that Windows loads before a program begins, by the table in its headers ("PE Format" of Microsoft). */
+export function importsOf(file: Buffer): string[] {
+  const pe = file.readUInt32LE(0x3c)
+  if (file.toString('latin1', pe, pe + 4) !== 'PE\0\0') throw new Error('this is no program of Windows')
+  const sections = file.readUInt16LE(pe + 6)
+  const optional = pe + 24
+  if (file.readUInt16LE(optional) !== 0x20b) throw new Error('this is no program for 64 bits')
+  const table = optional + file.readUInt16LE(pe + 20)
+  /** Where in the file something is that has an address once it is loaded. */
+  const offsetOf = (address: number): number => {
+    for (let index = 0; index < sections; index++) {
+      const section = table + 40 * index
+      const [size, start] = [file.readUInt32LE(section + 8), file.readUInt32LE(section + 12)]
+      if (address >= start && address < start + size) return address - start + file.readUInt32LE(section + 20)
+    }
+    throw new Error(`nothing is at ${address}`)
+  }
+  const directory = file.readUInt32LE(optional + 120)
+  if (directory === 0) return []
+  const names: string[] = []
+  for (let entry = offsetOf(directory); file.readUInt32LE(entry + 12) !== 0; entry += 20) {
+    const start = offsetOf(file.readUInt32LE(entry + 12))
+    names.push(file.toString('latin1', start, file.indexOf(0, start)).toLowerCase())
+  }
+  return [...new Set(names)].toSorted()
+}
+
+/**
+ * The libraries that are named anywhere in a program: Go asks for most of them when it runs. Its texts lie side by side
+ * without an end, so that only the end of a name is certain; what ends as none of those that we know is told as it is there.
+ */
+export function librariesNamed(file: Buffer): { readonly known: string[]; readonly unknown: string[] } {
+  const known = new Set<string>()
+  const unknown = new Set<string>()
+  for (const [found] of file.toString('latin1').matchAll(/[\w-]{1,40}\.dll/g)) {
+    const name = [...ofWindows]
+      .filter((one) => found.toLowerCase().endsWith(one))
+      .toSorted((a, b) => b.length - a.length)[0]
+    if (name === undefined) unknown.add(found)
+    else known.add(name)
+  }
+  return { known: [...known].toSorted(), unknown: [...unknown].toSorted() }
+}

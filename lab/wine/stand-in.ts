@@ -1,0 +1,71 @@
+/**
+ * Programs of Go 1.21 and newer begin with random numbers from bcryptprimitives.dll, which Wine 8 lacks. This is one: a library
+ * without any code, which says that its one function is another name for one of advapi32.dll that does the same.
+ */
+export const standInName = 'bcryptprimitives.dll'
+const exported = 'ProcessPrng'
+const forwarded = 'advapi32.SystemFunction036'
+
+const fileAlignment = 0x200
+const sectionAlignment = 0x1000
+const optionalHeaderLength = 240
+
+/** By the format of Microsoft, "PE Format": headers, and one section that holds the table of exports. */
+export function standIn(): Buffer {
+  const table = exportSection(sectionAlignment)
+  const file = Buffer.alloc(2 * fileAlignment)
+  file.write('MZ', 0, 'latin1')
+  file.writeUInt32LE(0x40, 0x3c)
+  file.write('PE\0\0', 0x40, 'latin1')
+  const coff = 0x44
+  file.writeUInt16LE(0x8664, coff)
+  file.writeUInt16LE(1, coff + 2)
+  file.writeUInt16LE(optionalHeaderLength, coff + 16)
+  // An image, for large addresses, and a library.
+  file.writeUInt16LE(0x2022, coff + 18)
+  const optional = coff + 20
+  file.writeUInt16LE(0x20b, optional)
+  file.writeUInt32LE(fileAlignment, optional + 8)
+  file.writeBigUInt64LE(0x1_8000_0000n, optional + 24)
+  file.writeUInt32LE(sectionAlignment, optional + 32)
+  file.writeUInt32LE(fileAlignment, optional + 36)
+  // For Windows 6 and newer.
+  file.writeUInt16LE(6, optional + 40)
+  file.writeUInt16LE(6, optional + 48)
+  file.writeUInt32LE(2 * sectionAlignment, optional + 56)
+  file.writeUInt32LE(fileAlignment, optional + 60)
+  file.writeUInt16LE(3, optional + 68)
+  // It may lie anywhere, and has no code.
+  file.writeUInt16LE(0x140, optional + 70)
+  file.writeUInt32LE(16, optional + 108)
+  file.writeUInt32LE(sectionAlignment, optional + 112)
+  file.writeUInt32LE(table.length, optional + 116)
+  const section = optional + optionalHeaderLength
+  file.write('.rdata', section, 'latin1')
+  file.writeUInt32LE(table.length, section + 8)
+  file.writeUInt32LE(sectionAlignment, section + 12)
+  file.writeUInt32LE(fileAlignment, section + 16)
+  file.writeUInt32LE(fileAlignment, section + 20)
+  file.writeUInt32LE(0x4000_0040, section + 36)
+  file.set(table, fileAlignment)
+  return file
+}
+
+/** The directory, one address, one name, one number, and the texts. An address inside of it is a name of another library's. */
+function exportSection(base: number): Buffer {
+  const texts = Buffer.from([standInName, exported, forwarded, ''].join('\0'), 'latin1')
+  const [addresses, names, numbers, start] = [40, 44, 48, 50]
+  const at = (text: string): number => base + start + texts.indexOf(text)
+  const bytes = Buffer.alloc(start + texts.length)
+  bytes.writeUInt32LE(at(standInName), 12)
+  bytes.writeUInt32LE(1, 16)
+  bytes.writeUInt32LE(1, 20)
+  bytes.writeUInt32LE(1, 24)
+  bytes.writeUInt32LE(base + addresses, 28)
+  bytes.writeUInt32LE(base + names, 32)
+  bytes.writeUInt32LE(base + numbers, 36)
+  bytes.writeUInt32LE(at(forwarded), addresses)
+  bytes.writeUInt32LE(at(exported), names)
+  bytes.set(texts, start)
+  return bytes
+}

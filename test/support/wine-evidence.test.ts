@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { wineText } from './wine-evidence.ts'
+
+const evidence = {
+  date: new Date('2026-01-02T03:04:05Z'),
+  wine: 'wine-8.0',
+  node: '22.0.0',
+  hyperkube: 'hyperkube 1.2.3',
+  shown: [
+    { what: 'it begins', well: true },
+    { what: 'it ends', well: false },
+  ],
+  unanswered: ['adapters.list', 'system.describe'],
+  standIn: 'x.dll',
+  programs: [],
+  flags: [],
+}
+
+test('what was shown and what was not, and what was not looked at', () => {
+  const text = wineText(evidence)
+  expect(text).toContain('on 2026-01-02: hyperkube 1.2.3, in Node 22.0.0 for Windows, on wine-8.0.')
+  expect(text).toContain('| it begins | yes |\n| it ends | no |')
+  expect(text).toContain('adapters.list, system.describe.')
+  expect(text).toContain('They were not looked at in this run.')
+})
+
+test('of each program whether it starts, and what it needs', () => {
+  const program = {
+    part: 'p@v1',
+    name: 'p',
+    path: '',
+    imports: ['kernel32.dll'],
+    asks: ['ws2_32.dll'],
+    foreign: [],
+    unknown: ['x.dll'],
+  }
+  const text = wineText({
+    ...evidence,
+    programs: [
+      { ...program, version: 'p 1 | x' },
+      { ...program, failure: 'fatal error', foreign: ['evil.dll'] },
+    ],
+    flags: [{ program: 'p', by: 'asking', flags: ['a', 'b'], missing: ['b'] }],
+  })
+  expect(text).toContain('| p | a, b | the program was asked for each | b |')
+  expect(text).toContain(String.raw`| p@v1 | p | yes: p 1 \| x | kernel32.dll | ws2_32.dll, x.dll? | none |`)
+  expect(text).toContain('| p@v1 | p | no: fatal error | kernel32.dll | ws2_32.dll, x.dll? | evil.dll |')
+})
