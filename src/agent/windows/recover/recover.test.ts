@@ -43,6 +43,16 @@ test.each(allFaults)('$name of $role is mended', async (fault) => {
   expect(foreignIn(worker.machine)).toEqual(foreign)
 })
 
+test('what a killed runner has left is ended also where its program was moved aside since', async () => {
+  const worker = simulatedWorker()
+  const course = newCourse(worker)
+  await untilWell(course)
+  for (const name of ['damaged-program', 'reboot', 'killed-runner'] as const)
+    inflict(worker.machine, { name, role: 'kube-proxy' })
+  await untilWell(course)
+  expect(faultsOf(worker.machine)).toEqual([])
+})
+
 test('a round ends when it is told to, before it does anything more', async () => {
   const { edges, changes } = simulatedWorker()
   const reason = new Error('the agent stops')

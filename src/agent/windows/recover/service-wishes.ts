@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ServiceState, ServiceWish } from '../operations/services.ts'
 import type { HostProcess } from '../operations/processes.ts'
 import { programIn } from '../scm/service-wish.ts'
-import { replacing } from './replace.ts'
+import { placesOf, replacing } from './replace.ts'
 import type { Scene, Wishes } from './wanted.ts'
 import type { Role } from './wish.ts'
 
@@ -69,9 +69,13 @@ function orphanOf(
   path: string,
 ): HostProcess | undefined {
   if (isSame(programIn({ commandLine }), path)) return undefined
+  // It runs on from wherever its file was moved to since.
+  const { staged, aside } = placesOf({ path })
   return processes.find(
     ({ program, parent }) =>
-      isSame(program, path) && parent !== processId && processes.every(({ id }) => id !== parent),
+      [path, staged, aside].some((one) => isSame(program, one)) &&
+      parent !== processId &&
+      processes.every(({ id }) => id !== parent),
   )
 }
 
