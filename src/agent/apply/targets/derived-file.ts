@@ -12,7 +12,12 @@ export const derivedFile: Target<'derived-file', DerivedFile> = {
   /** Against its source as it is now; where that is gone, as after a boot, against what was made of it. */
   async inspect({ name, owner, mode, from, template, sha256 }, { host }) {
     const text = await renderNow(host, { from, template })
-    return inspectFile(host, name, { owner, mode, sha256: text === undefined ? sha256 : sha256Of(text) })
+    const wished = text === undefined ? sha256 : sha256Of(text)
+    const state = await inspectFile(host, name, { owner, mode, sha256: wished })
+    // Who died between the two has left what was foreseen: after a boot that would be what it is held against.
+    return state === 'as-written' && wished !== sha256
+      ? { drift: 'it was written, and not written down' }
+      : state
   },
 
   async foresee({ from, template, ...wish }, work) {
