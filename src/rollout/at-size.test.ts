@@ -18,11 +18,11 @@ async function atSize(hosts: number): Promise<z.infer<typeof measured>> {
   return measured.parse(JSON.parse(stdout))
 }
 
-/** A second time only when the first was too long, because a noisy machine only ever adds. */
-async function atFullSize(): Promise<z.infer<typeof measured>> {
-  const first = await atSize(5000)
-  if (first.planAndRollout < most.milliseconds && first.megabytes < most.megabytes) return first
-  return atSize(5000)
+/** Again only when it took too long, because a noisy machine only ever adds. */
+async function atFullSize(tries = 3): Promise<z.infer<typeof measured>> {
+  const found = await atSize(5000)
+  const isGood = found.planAndRollout < most.milliseconds && found.megabytes < most.megabytes
+  return isGood || tries === 1 ? found : atFullSize(tries - 1)
 }
 
 test('5,000 hosts are planned in two seconds and half a gigabyte, and ten times the hosts take ten times as long', async () => {
