@@ -75,14 +75,6 @@ describe('controllers of a cluster', () => {
     { timeout: 12 * minute },
     async () => {
       const { api, hosts } = clusterNow()
-      const leader = await until(
-        'a leader of etcd',
-        async () => {
-          const all = await statuses(clusterNow())
-          return all.find(({ etcd }) => etcd?.leader !== undefined && etcd.leader === etcd.id)?.name
-        },
-        { within: 2 * minute, every: 1000 },
-      )
       const names = Array.from({ length: most }, (_, index) => `space-${index}`)
       const maps = '/api/v1/namespaces/default/configmaps'
       for (let next = 0; next < names.length; next += 8) {
@@ -102,6 +94,8 @@ describe('controllers of a cluster', () => {
         `${etcdctl} --endpoints=https://127.0.0.1:2379 compaction "$(${etcdctl} --endpoints=https://127.0.0.1:2379 endpoint status -w json | grep -o '"revision":[0-9]*' | head -1 | cut -d: -f2)"`,
       )
       const before = Math.max(...(await statuses(clusterNow())).map(({ etcd }) => etcd?.size ?? 0))
+      // As their agents tell it, and so as the controller knows it: under such a load it may be another one any time.
+      let leader: string | undefined
       const done = await until(
         'all three to have given it back',
         async () => {
@@ -113,9 +107,10 @@ describe('controllers of a cluster', () => {
                 : [],
             ),
           )
+          if (each.length < 3) leader = all.find(({ etcd }) => etcd?.leader === etcd?.id)?.name
           return each.length === 3 && each.toSorted((a, b) => (a.at < b.at ? -1 : 1)).map(({ name }) => name)
         },
-        { within: 8 * minute, every: 1000 },
+        { within: 8 * minute, every: 500 },
       )
       expect(done.at(-1)).toBe(leader)
       const after = await until(

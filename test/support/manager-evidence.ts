@@ -47,6 +47,6 @@ async function former(): Promise<z.infer<typeof row>[]> {
   const text = await readFile(file, 'utf8').catch(() => '')
   return [...text.matchAll(/^\| (?<what>[^|]+) \| (?<came>[^|]+) \|$/gm)].flatMap(({ groups }) => {
     const read = row.safeParse(groups)
-    return read.success ? [{ ...read.data, came: read.data.came.replace(/ \(\d{4}-\d\d-\d\d\)$/, '') }] : []
+    return read.success ? [read.data] : []
   })
 }
