@@ -29,7 +29,7 @@ export interface Audited {
 const reading = new Set(['get', 'list', 'watch'])
 
 /** What the API servers have written down of hyperkube's controllers and of agents, but for leases and events. */
-export async function auditOf(controlPlanes: readonly Host[], from: number): Promise<Audited[]> {
+export async function auditOf(controlPlanes: readonly Host[]): Promise<Audited[]> {
   const texts = await settleAll(
     controlPlanes.map(async (host) => {
       const { stdout } = await host.script(
@@ -50,7 +50,6 @@ export async function auditOf(controlPlanes: readonly Host[], from: number): Pro
       what: [objectRef?.resource, objectRef?.subresource].filter(Boolean).join('/'),
       code: responseStatus?.code ?? 0,
     }))
-    .filter(({ at }) => at >= from)
 }
 
 export function isWrite({ verb }: Audited): boolean {

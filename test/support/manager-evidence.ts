@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 
@@ -26,7 +26,6 @@ export async function noteManager(what: string, came: string): Promise<void> {
   const rows = new Map((await former()).map((one) => [one.what, one.came]))
   rows.set(what, `${came} (${new Date().toISOString().slice(0, 10)})`)
   const known = order.flatMap((one) => (rows.has(one) ? [`| ${one} | ${rows.get(one)} |`] : []))
-  await mkdir(join(file, '..'), { recursive: true })
   await writeFile(
     file,
     `# Controllers on a cluster

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { KubeApi } from '../../lab/cluster/kube-api.ts'
 import { hostRequest, hostStatus } from '../../src/contract/host-object.ts'
+import { managerLease } from '../../src/manager/rights.ts'
 
 const hostList = z.object({
   items: z.array(
@@ -24,7 +25,8 @@ export interface Leader {
 }
 
 export async function leaderOf(api: KubeApi): Promise<Leader> {
-  const path = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/hyperkube-controller-manager'
+  const { namespace, name } = managerLease
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`
   const { holderIdentity, leaseTransitions } = lease.parse(await api.get(path)).spec
   return {
     host: holderIdentity.split('_')[0] ?? '',

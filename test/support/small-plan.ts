@@ -1,4 +1,4 @@
-import type { ComponentPlan } from '../../src/contract/component-plan.ts'
+import { bareComponent, type ComponentPlan } from '../../src/contract/component-plan.ts'
 import type { NodePlan } from '../../src/contract/node-plan.ts'
 
 /** Of the agent that a host has: its release, and its unit as it is there. */
@@ -44,20 +44,9 @@ export function smallPlan(
 
 function component(name: string, unit: string): ComponentPlan {
   return {
+    ...bareComponent(),
     name,
     stage: 'prepare',
-    needs: [],
-    users: [],
-    modules: [],
-    sysctls: {},
-    firewall: [],
-    directories: [],
-    artifacts: [],
-    images: [],
-    files: [],
-    derivedFiles: [],
-    certificates: [],
     service: { supervisor: 'systemd', name: `${name}.service`, unit },
-    probes: [],
   }
 }

@@ -42,20 +42,21 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone) {
 const library = '/usr/local/lib/wrong-clock.so'
 
 /** From its next start on, a service has a clock that can be set. */
-export async function giveClock(host: Host, service: string): Promise<void> {
+export async function giveClock(hosts: readonly Host[], service: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'wrong-clock-'))
   try {
     const [file, built] = [join(directory, 'clock.c'), join(directory, 'clock.so')]
     await writeFile(file, source)
     await run(['gcc', '-shared', '-fPIC', '-O2', '-o', built, file, '-ldl'])
     const bytes = (await readFile(built)).toString('base64')
-    await host.script(`base64 -d > ${library} <<END
+    const script = `base64 -d > ${library} <<END
 ${bytes}
 END
       chmod 0755 ${library}
       mkdir -p /run/systemd/system/${service}.service.d
       printf '[Service]\\nEnvironment=LD_PRELOAD=${library}\\n' > /run/systemd/system/${service}.service.d/clock.conf
-      systemctl daemon-reload`)
+      systemctl daemon-reload`
+    for (const host of hosts) await host.script(script)
   } finally {
     await rm(directory, { recursive: true, force: true })
   }

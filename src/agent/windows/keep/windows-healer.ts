@@ -94,10 +94,9 @@ export function windowsHealer(scene: WindowsHealScene): HostHealer & { once(): P
     if (actions.length > 0 || waits !== undefined) return []
     const open = unfinished(memory.now.actions)
     return components.flatMap((one): HealAction[] => {
-      const { component, unit } = one
+      const { component } = one
       // It may have all that it needs and not say so yet.
-      const isDown = unit !== undefined && unit.state.active !== 'active'
-      if (!open.has(component) || isDown || conditionOf(one, time()).state === 'unwell') return []
+      if (!open.has(component) || isDown(one) || conditionOf(one, time()).state === 'unwell') return []
       const at = clock.now().toISOString()
       const because = 'all of it is as planned, and nothing is waited for'
       return [{ at, component, action: 'recovered', because, outcome: 'done', details: [] }]
@@ -142,6 +141,10 @@ function unfinished(actions: readonly HealAction[]): ReadonlySet<string> {
   return new Set([...last].flatMap(([component, action]) => (action === 'recovered' ? [] : [component])))
 }
 
+function isDown({ unit }: Pick<ComponentSeen, 'unit'>): boolean {
+  return unit !== undefined && unit.state.active !== 'active'
+}
+
 /** What a look means for a round. */
 function foundIn({ plan, components }: HostSeen, drift: DriftFound | undefined, now: number): Found {
   const unwell = components.filter((one) => conditionOf(one, now).state === 'unwell')
@@ -170,9 +173,8 @@ function healthOf(
   const last = actions.find((one) => one.component === component)
   const isBusy = last !== undefined && last.action !== 'recovered'
   const during = last?.action === 'give-up' ? 'given-up' : isBusy ? 'healing' : 'unwell'
-  const isDown = unit !== undefined && unit.state.active !== 'active'
   const because = condition.state === 'unwell' ? condition.because : waits
-  const state = condition.state === 'unwell' || isDown ? during : 'well'
+  const state = condition.state === 'unwell' || isDown(seen) ? during : 'well'
   const code = state === 'given-up' ? last?.code : condition.state === 'unwell' ? condition.code : undefined
   return {
     component,

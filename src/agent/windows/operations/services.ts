@@ -4,7 +4,8 @@ import { changing, looking } from './operation.ts'
 /** Letters that mean nothing to any program which a name is handed to. */
 export const serviceName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)
 
-const serviceState = z.enum([
+/** By their numbers in Windows, from 1 on. */
+export const serviceStates = [
   'Stopped',
   'Start Pending',
   'Stop Pending',
@@ -12,15 +13,16 @@ const serviceState = z.enum([
   'Continue Pending',
   'Pause Pending',
   'Paused',
-  'Unknown',
-])
+] as const
+/** The same, from 0 on. */
+export const startModes = ['Boot', 'System', 'Auto', 'Manual', 'Disabled'] as const
 
 /** Win32_Service, with what it does not know from the registry and from Get-Service. */
 const service = z
   .object({
     Name: z.string(),
-    State: serviceState,
-    StartMode: z.enum(['Boot', 'System', 'Auto', 'Manual', 'Disabled', 'Unknown']),
+    State: z.enum([...serviceStates, 'Unknown']),
+    StartMode: z.enum([...startModes, 'Unknown']),
     ProcessId: z.int(),
     ExitCode: z.int(),
     PathName: z.string().nullable(),

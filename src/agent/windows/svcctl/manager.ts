@@ -119,40 +119,20 @@ export function managerOver({ call }: Connection): Manager {
       await ask('close', given(handle))
     },
     async create(manager, name, { commandLine, dependsOn }) {
-      const dependencies = multiString(dependsOn)
       const input = given(manager)
         .string(name)
         .optionalString(name)
         .uint32(rights.change, ownProcess, startsWithHost, complains)
         .string(commandLine)
-        // No group and no tag; it runs as the system, without a password.
-        .optionalString()
-        .uint32(0)
-        .optionalArray(dependencies)
-        .uint32(dependencies.length)
-        .optionalString()
-        .optionalArray()
-        .uint32(0)
-      const output = await ask('create', input)
+      const output = await ask('create', andTheRest(input, dependsOn))
       if (output.uint32() !== 0) output.uint32()
       const handle = output.raw(handleLength)
       must('create', output.uint32())
       return handle
     },
     async configure(service, { commandLine, dependsOn }) {
-      const dependencies = multiString(dependsOn)
-      const input = given(service)
-        .uint32(unchanged, startsWithHost, unchanged)
-        .optionalString(commandLine)
-        .optionalString()
-        .uint32(0)
-        .optionalArray(dependencies)
-        .uint32(dependencies.length)
-        .optionalString()
-        .optionalArray()
-        .uint32(0)
-        .optionalString()
-      const output = await ask('changeConfig', input)
+      const input = given(service).uint32(unchanged, startsWithHost, unchanged).optionalString(commandLine)
+      const output = await ask('changeConfig', andTheRest(input, dependsOn).optionalString())
       if (output.uint32() !== 0) output.uint32()
       must('changeConfig', output.uint32())
     },
@@ -208,6 +188,19 @@ export function managerOver({ call }: Connection): Manager {
       must('delete', (await ask('delete', given(service))).uint32(), outcomes.markedForDeletion)
     },
   }
+}
+
+/** No group and no tag; it runs as the system, without a password. */
+function andTheRest(input: NdrWriter, dependsOn: readonly string[]): NdrWriter {
+  const dependencies = multiString(dependsOn)
+  return input
+    .optionalString()
+    .uint32(0)
+    .optionalArray(dependencies)
+    .uint32(dependencies.length)
+    .optionalString()
+    .optionalArray()
+    .uint32(0)
 }
 
 function textAt(buffer: Buffer, offset: number): string {

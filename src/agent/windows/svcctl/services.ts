@@ -4,7 +4,7 @@ import type { Clock } from '../../host/clock.ts'
 import type { WindowsOperations } from '../operations/host.ts'
 import type { Operation } from '../operations/operation.ts'
 import { readOutput } from '../operations/read-output.ts'
-import { services as table } from '../operations/services.ts'
+import { services as table, serviceStates, startModes } from '../operations/services.ts'
 import type { Connection } from './connection.ts'
 import { type Handle, OutcomeError, rights } from './manager.ts'
 import type { SettingsBook } from './settings.ts'
@@ -17,18 +17,6 @@ export interface SvcctlEdges {
   /** Ends whatever is under way, for whoever asks without one of his own. */
   readonly signal?: AbortSignal
 }
-
-/** By their numbers in Windows, from 1 on and from 0 on. */
-const states = [
-  'Stopped',
-  'Start Pending',
-  'Stop Pending',
-  'Running',
-  'Continue Pending',
-  'Pause Pending',
-  'Paused',
-] as const
-const startModes = ['Boot', 'System', 'Auto', 'Manual', 'Disabled'] as const
 
 /** Milliseconds between two looks at a service that has to stop before another one may. */
 const every = 250
@@ -66,7 +54,7 @@ export function svcctlServices({
     const found = await settings.read(name, signal)
     return {
       Name: name,
-      State: states[state - 1] ?? 'Unknown',
+      State: serviceStates[state - 1] ?? 'Unknown',
       StartMode: startModes[found.startType] ?? 'Unknown',
       ProcessId: processId,
       ExitCode: exitCode,
