@@ -13,7 +13,9 @@ const minute = 60_000
 
 /** Controllers for which something has to be wrong before they do anything. */
 describe('controllers of a cluster', () => {
-  const clusterNow = suiteCluster('controllers', '3+1', '1.37.1')
+  const clusterNow = suiteCluster('controllers', '3+1', '1.37.1', {
+    prepare: async ({ edit }) => edit((document) => document.setIn(['spec', 'addons'], [hello])),
+  })
 
   test('a kubelet that is too old for its API server is told of', { timeout: 3 * minute }, async () => {
     await using kubectl = await kubectlOf(clusterNow(), 'v1.37.1')
@@ -71,6 +73,80 @@ describe('controllers of a cluster', () => {
   )
 
   test(
+    'something of an addon that is gone is told of, and up puts it back',
+    { timeout: 4 * minute },
+    async () => {
+      const { api, operator } = clusterNow()
+      await api.remove(greeting)
+      await lookAgain(clusterNow())
+      const note = await until(
+        'an event',
+        async () => eventOf(clusterNow(), 'AddonDrift', { namespace: 'kube-system' }),
+        {
+          within: minute,
+        },
+      )
+      expect(note).toBe('ConfigMap default/greeting is gone; hyperkube up puts it back')
+      await until(
+        'the leader to have a figure for it',
+        async () => (await figures(clusterNow())).includes('hyperkube_addon_drift_objects{addon="hello"} 1'),
+        { within: minute },
+      )
+      await operator.must(0, 'up', '--yes')
+      expect(await api.get(greeting)).toMatchObject({ data: { text: 'hello' } })
+      await noteManager(
+        'something of an addon is gone',
+        'told of in an event and in a figure; `up` puts it back',
+      )
+    },
+  )
+
+  test(
+    'with addon-mender on it is put back, and what somebody has changed is told of',
+    { timeout: 6 * minute },
+    async () => {
+      const { api, operator } = clusterNow()
+      await operator.edit((document) =>
+        document.setIn(['spec', 'manager', 'controllers'], ['*', 'addon-mender']),
+      )
+      await operator.must(0, 'up', '--yes')
+      await api.remove(greeting)
+      await lookAgain(clusterNow())
+      const isBack = async (): Promise<boolean> =>
+        api.get<{ data: { text: string } }>(greeting).then(
+          ({ data }) => data.text === 'hello',
+          () => false,
+        )
+      await until('it to be back', isBack, { within: minute })
+      await until(
+        'an event',
+        async () => eventOf(clusterNow(), 'AddonMended', { namespace: 'kube-system' }),
+        {
+          within: minute,
+        },
+      )
+      await using kubectl = await kubectlOf(clusterNow(), 'v1.37.1')
+      await kubectl.run('patch', 'configmap', 'greeting', '-p', JSON.stringify({ data: { text: 'go away' } }))
+      await lookAgain(clusterNow())
+      await until(
+        'an event',
+        async () =>
+          (await eventOf(clusterNow(), 'AddonDrift', {
+            namespace: 'kube-system',
+            begins: 'ConfigMap default/greeting was changed',
+          })) !== undefined,
+        { within: minute },
+      )
+      // Whose it is now is for people to say.
+      expect(await api.get(greeting)).toMatchObject({ data: { text: 'go away' } })
+      await noteManager(
+        'something of an addon is gone or changed, with addon-mender on',
+        'what was gone is put back by itself; what somebody has set otherwise is told of and left',
+      )
+    },
+  )
+
+  test(
     'space that etcd does not use is given back, by one member after the other',
     { timeout: 12 * minute },
     async () => {
@@ -93,7 +169,14 @@ describe('controllers of a cluster', () => {
       await hosts[0]?.script(
         `${etcdctl} --endpoints=https://127.0.0.1:2379 compaction "$(${etcdctl} --endpoints=https://127.0.0.1:2379 endpoint status -w json | grep -o '"revision":[0-9]*' | head -1 | cut -d: -f2)"`,
       )
-      const before = Math.max(...(await statuses(clusterNow())).map(({ etcd }) => etcd?.size ?? 0))
+      const before = await until(
+        'all three to have told of it',
+        async () => {
+          const sizes = (await statuses(clusterNow())).flatMap(({ etcd }) => etcd?.size ?? [])
+          return Math.min(...sizes) > (most / 2) * 2 ** 20 && Math.max(...sizes)
+        },
+        { within: 2 * minute, every: 1000 },
+      )
       // As their agents tell it, and so as the controller knows it: under such a load it may be another one any time.
       let leader: string | undefined
       const done = await until(
@@ -112,7 +195,7 @@ describe('controllers of a cluster', () => {
         },
         { within: 8 * minute, every: 500 },
       )
-      expect(done.at(-1)).toBe(leader)
+      expect({ done, last: done.at(-1) }).toEqual({ done, last: leader })
       const after = await until(
         'it to be told',
         async () => {
@@ -130,6 +213,35 @@ describe('controllers of a cluster', () => {
   )
 })
 
+const hello = {
+  name: 'hello',
+  inline: [
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'greeting' }, data: { text: 'hello' } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'greeter' } },
+  ],
+}
+const greeting = '/api/v1/namespaces/default/configmaps/greeting'
+
+function controlPlanesOf({ hosts }: UpCluster) {
+  return hosts.filter(({ name }) => name.startsWith('cp'))
+}
+
+/** Addons are looked at every ten minutes, and by whoever begins to lead. */
+async function lookAgain(cluster: UpCluster): Promise<void> {
+  for (const one of controlPlanesOf(cluster))
+    await one.script('systemctl restart hyperkube-controller-manager')
+}
+
+/** Of all managers: only one that leads says anything of addons. */
+async function figures(cluster: UpCluster): Promise<string> {
+  const told = await settleAll(
+    controlPlanesOf(cluster).map(async (one) =>
+      one.exec(['curl', '-s', 'http://127.0.0.1:6447/metrics'], { allowFailure: true }),
+    ),
+  )
+  return told.map(({ stdout }) => stdout).join('')
+}
+
 /** Megabytes of what is written and deleted. */
 const most = 220
 
@@ -144,12 +256,16 @@ async function statuses({ api }: UpCluster) {
   return items.map(({ metadata: { name }, status }) => ({ ...status, name }))
 }
 
-async function eventOf({ api }: UpCluster, reason: string): Promise<string | undefined> {
+async function eventOf(
+  { api }: UpCluster,
+  reason: string,
+  { namespace = 'default', begins = '' } = {},
+): Promise<string | undefined> {
   const list = z.object({
-    items: z.array(z.object({ reason: z.string().optional(), note: z.string().optional() })),
+    items: z.array(z.object({ reason: z.string().optional(), note: z.string().default('') })),
   })
-  const { items } = list.parse(await api.get('/apis/events.k8s.io/v1/namespaces/default/events'))
-  return items.find((one) => one.reason === reason)?.note
+  const { items } = list.parse(await api.get(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`))
+  return items.find((one) => one.reason === reason && one.note.startsWith(begins))?.note
 }
 
 async function putStatus(kubectl: Kubectl, kind: string, name: string, status: object): Promise<void> {

@@ -18,6 +18,8 @@ const order = [
   'a cluster that is well',
   'a node whose kubelet is too old',
   'certificates that should have been renewed',
+  'something of an addon is gone',
+  'something of an addon is gone or changed, with addon-mender on',
   'space that etcd does not use',
 ]
 

@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest'
 import type { HostEtcd, HostResult } from '../../../contract/host-object.ts'
 import { etcdOf, mebibyte } from '../../test-hosts.ts'
-import { decideEtcd, type EtcdHost } from './decide.ts'
+import { decideEtcd as decide, type EtcdHost, isWasteful, untilAllTell } from './decide.ts'
 
 const now = Date.parse('2026-11-16T08:00:00Z')
 const names = ['cp1', 'cp2', 'cp3']
 const wasteful = { size: 900 * mebibyte, inUse: 100 * mebibyte }
+
+/** What is there was there long ago. */
+const decideEtcd = (hosts: readonly EtcdHost[], time: number): ReturnType<typeof decide> =>
+  decide(hosts, time, time - untilAllTell)
 
 function host(name: string, etcd: Partial<HostEtcd> = {}, more: Partial<EtcdHost> = {}): EtcdHost {
   return { name, etcd: etcdOf(name, names, etcd), silent: false, open: [], results: [], ...more }
@@ -42,6 +46,17 @@ test('space is given back one after the other, by the leader last, and only wher
   const little = { size: 200 * mebibyte, inUse: 90 * mebibyte }
   const full = { size: 4000 * mebibyte, inUse: 3000 * mebibyte }
   expect(decideEtcd([host('cp1', little), host('cp2', full), host('cp3')], now)).toEqual([])
+})
+
+test('whoever is the first to tell of waste need not be the only one: the others are waited for', () => {
+  const first = [host('cp1', wasteful), host('cp2'), host('cp3')]
+  expect(isWasteful(first, now)).toBe(true)
+  expect(decide(first, now, now)).toEqual([])
+  const all = names.map((name) => host(name, wasteful))
+  expect(decide(all, now + untilAllTell - 1, now)).toEqual([])
+  expect(asked(decide(all, now + untilAllTell, now))).toEqual(['cp2'])
+  expect(asked(decide(all, now - 7_200_000, now))).toEqual(['cp2'])
+  expect(isWasteful([host('cp1'), done('cp2', wasteful), host('cp3')], now)).toBe(false)
 })
 
 test('while one is at it, no other one is asked; also when the hours change', () => {

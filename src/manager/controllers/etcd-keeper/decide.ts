@@ -19,16 +19,26 @@ export type EtcdAction =
 const leastWaste = 128 * 2 ** 20
 /** Of a database, at least so much must be unused. */
 const leastShare = 0.5
+/**
+ * In milliseconds: until every member has told of waste that all of them have. Each tells of it in its own time, and whoever
+ * leads may be the first.
+ */
+export const untilAllTell = 60_000
 /** In milliseconds: within it a member is asked once. */
 const span = 6 * 3_600_000
 
 const prefix = 'etcd-keeper.defragment'
 
-/** What is wrong with etcd, and what to do about space that it does not give back. */
-export function decideEtcd(hosts: readonly EtcdHost[], now: number): EtcdAction[] {
+/** Whether somebody could give back space, and was not asked to of late. */
+export function isWasteful(hosts: readonly EtcdHost[], now: number): boolean {
+  return hosts.some((host) => canGive(host, idAt(now)))
+}
+
+/** What is wrong with etcd, and what to do about space that it does not give back, and has not since then. */
+export function decideEtcd(hosts: readonly EtcdHost[], now: number, wastefulSince = now): EtcdAction[] {
   const reports = [...alarmsOf(hosts), ...deadOf(hosts)]
   if (reports.length > 0 || !isSteady(hosts)) return reports
-  const id = `${prefix}.${Math.floor(now / span)}`
+  const id = idAt(now)
   const failed = hosts.flatMap(({ name, results }) =>
     results.some((result) => result.id === id && result.outcome !== 'done' && result.outcome !== 'refused')
       ? [name]
@@ -42,13 +52,19 @@ export function decideEtcd(hosts: readonly EtcdHost[], now: number): EtcdAction[
   // One after the other, and whoever leads comes last: while a member gives back space, it answers nobody.
   if (hosts.some(({ open }) => open.some((one) => one.startsWith(prefix) && one !== id))) return []
   const under = hosts.find(({ open }) => open.includes(id))
-  const next =
-    under ?? hosts.filter((host) => pays(host.etcd) && !isAnswered(host, id)).toSorted(leaderLast)[0]
+  const age = now - wastefulSince
+  // Also where the clock was set back since.
+  if (under === undefined && age >= 0 && age < untilAllTell) return []
+  const next = under ?? hosts.filter((host) => canGive(host, id)).toSorted(leaderLast)[0]
   return next === undefined ? [] : [{ kind: 'defragment', host: next.name, id }]
 }
 
-function isAnswered({ results }: EtcdHost, id: string): boolean {
-  return results.some((result) => result.id === id && result.outcome === 'done')
+function idAt(now: number): string {
+  return `${prefix}.${Math.floor(now / span)}`
+}
+
+function canGive({ etcd, results }: EtcdHost, id: string): boolean {
+  return pays(etcd) && !results.some((result) => result.id === id && result.outcome === 'done')
 }
 
 function pays({ size, inUse }: HostEtcd): boolean {

@@ -48,6 +48,19 @@ test('members give back space one after the other, whatever becomes of writes, w
   expect(authorizer.unused).toEqual([])
 })
 
+test('whoever leads gives back space last, also when it was the first to tell of it', async () => {
+  await using long = await hours(authority, [etcdKeeper])
+  const hosts = new TestHosts(long.stage.cluster, long.now)
+  for (const name of names) hosts.put(name, { etcd: etcdOf(name, names, name === 'cp1' ? wasteful : {}) })
+  const manager = await long.start('a')
+  const looked =
+    /^controller_runtime_reconcile_total\{controller="etcd-keeper",result="requeue_after"\} [1-9]/m
+  await soon('a first look', async () => looked.test((await manager.ask('/metrics')).text))
+  for (const name of names) hosts.put(name, { etcd: etcdOf(name, names, wasteful) })
+  await long.pass(3, manager, () => hosts.beat())
+  expect(names.filter((name) => hosts.asked(name).length > 0)).toEqual(['cp2'])
+})
+
 test('on a healthy cluster nothing is written', async () => {
   await using long = await hours(authority, [etcdKeeper])
   const hosts = new TestHosts(long.stage.cluster, long.now)

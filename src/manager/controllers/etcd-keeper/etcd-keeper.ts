@@ -3,7 +3,7 @@ import { Heartbeats } from '../../heartbeats.ts'
 import { askHost, askRights } from '../../host-requests.ts'
 import { reconciling } from '../../reconciling.ts'
 import { eventRights, hostObject, hosts, isNews } from '../../sources.ts'
-import { decideEtcd, type EtcdHost } from './decide.ts'
+import { decideEtcd, type EtcdHost, isWasteful, untilAllTell } from './decide.ts'
 
 /** In milliseconds. What is said again soon enough is one event with a count. */
 const looksEvery = 5 * 60_000
@@ -40,9 +40,12 @@ export const etcdKeeper: ControllerRow = {
           { name, open, etcd: status.etcd, results: status.results ?? [], silent: heartbeats.isSilent(name) },
         ]
       })
+    let wastefulSince: number | undefined
     return reconciling(scene, {
       async reconcile() {
-        for (const action of decideEtcd(look(), now().getTime())) {
+        const [all, time] = [look(), now().getTime()]
+        wastefulSince = isWasteful(all, time) ? (wastefulSince ?? time) : undefined
+        for (const action of decideEtcd(all, time, wastefulSince)) {
           const { host } = action
           if (action.kind === 'defragment') {
             await askHost(scene, host, { id: action.id, ask: { type: 'defragment-etcd' }, within })
@@ -52,7 +55,7 @@ export const etcdKeeper: ControllerRow = {
             await events.record(regarding, { type: 'Warning', reason, action: 'LookAtEtcd', note })
           }
         }
-        return { requeueAfter: looksEvery }
+        return { requeueAfter: wastefulSince === undefined ? looksEvery : untilAllTell }
       },
     })
   },
