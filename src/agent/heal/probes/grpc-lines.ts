@@ -59,7 +59,7 @@ export class GrpcLines implements Disposable {
 /** unix:///run/x.sock, or npipe:////./pipe/x as those who call pipes of Windows write them. */
 export function pathOf(endpoint: string): string {
   const pipe = /^npipe:\/\/\/\/\.\/pipe\/(.+)$/.exec(endpoint)?.[1]
-  return pipe === undefined ? endpoint.replace(/^unix:\/\//, '') : String.raw`\\.\pipe\${pipe}`
+  return pipe === undefined ? endpoint.replace(/^unix:\/\//, '') : `\\\\.\\pipe\\${pipe}`
 }
 
 async function answered(

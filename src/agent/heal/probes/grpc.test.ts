@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ProbeCheck } from '../../../contract/probe.ts'
 import type { Seen } from '../seen.ts'
+import { pathOf } from './grpc-lines.ts'
 import { prober } from './prober.ts'
 import { testComponent, testEdges, testProbe } from './test-edges.ts'
 
@@ -150,4 +151,9 @@ test('a runtime is asked about itself, or about the network of pods', async () =
   expect(await ask({ kind: 'cri', endpoint, network: true })).toEqual({ state: 'well' })
   server.answer = { message: '' }
   expect(await ask({ kind: 'cri', endpoint })).toMatchObject({ seen: 'it does not say RuntimeReady' })
+})
+
+test('sockets and pipes are called by the names under which they are opened', () => {
+  expect(pathOf('unix:///run/containerd/containerd.sock')).toBe('/run/containerd/containerd.sock')
+  expect(pathOf('npipe:////./pipe/containerd-containerd')).toBe(String.raw`\\.\pipe\containerd-containerd`)
 })

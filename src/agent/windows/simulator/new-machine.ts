@@ -79,7 +79,7 @@ function addForeign(machine: Machine): void {
     state: 'Running' as const,
   }
   for (const name of ['hns', 'kubelet-exporter']) {
-    const image = putFile(machine, String.raw`C:\Windows\System32\${name}.exe`, name)
+    const image = putFile(machine, `C:\\Windows\\System32\\${name}.exe`, name)
     const id = ++machine.last
     machine.processes.set(id, {
       id,
