@@ -88,7 +88,7 @@ const hnsNetwork = z.strictObject({
   subnets: z.array(z.string()),
 })
 
-const windows = z.strictObject({
+export const windowsFacts = z.strictObject({
   os: z.literal('windows'),
   ...common,
   build: z.int(),
@@ -113,7 +113,7 @@ const facts = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('Facts'),
   host: z.string(),
-  system: z.discriminatedUnion('os', [linux, windows]),
+  system: z.discriminatedUnion('os', [linux, windowsFacts]),
 })
 export type Facts = z.infer<typeof facts>
 

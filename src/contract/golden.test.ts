@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { bareFactsFormat } from './bare-facts.ts'
 import { etcdRestoreMemoryFormat } from './etcd-restore-memory.ts'
 import { eventFormat } from './event.ts'
 import { factsFormat } from './facts.ts'
@@ -28,6 +29,7 @@ import { workerMemoryFormat } from './worker-memory.ts'
 const goldens: readonly (readonly [file: string, format: Format<unknown>])[] = [
   ['facts-lab-host.v1.json', factsFormat],
   ['facts-windows-2022.v1.json', factsFormat],
+  ['bare-facts-windows.v1.json', bareFactsFormat],
   ['node-plan-etcd.v1.json', nodePlanFormat],
   ['node-plan-worker.v1.json', nodePlanFormat],
   ['events.v1.json', eventFormat],

@@ -1,31 +1,39 @@
 import { expect, test } from 'vitest'
 import { labHost } from '../../agent/facts/fixtures.ts'
 import { inMemory as host } from '../../agent/facts/in-memory.ts'
-import { collectWindowsFacts } from '../../agent/facts/windows/collect.ts'
+import type { BareSource } from '../../agent/facts/windows/fact.ts'
 import { newMachine } from '../../agent/windows/simulator/new-machine.ts'
 import { simulatedHost } from '../../agent/windows/simulator/simulated-host.ts'
 import { factsFormat } from '../../contract/facts.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
 import type { OutputFormat } from '../command.ts'
 import { inMemory } from '../in-memory.ts'
-import { factsCommand, type Place } from './facts.ts'
+import { askWindows, factsCommand, type Place } from './facts.ts'
+
+const nt1: Omit<BareSource, 'base'> = {
+  operations: simulatedHost(newMachine(new Map())).host,
+  arch: 'x64',
+  cpus: 2,
+  memoryBytes: 2 ** 33,
+  release: '10.0.20348',
+  hostname: 'nt1',
+  interfaces: () => ({
+    Ethernet: [
+      {
+        ...{ address: '10.0.0.31', netmask: '255.255.255.0', family: 'IPv4', mac: '', internal: false },
+        cidr: '10.0.0.31/24',
+      },
+    ],
+  }),
+  now: () => new Date(0),
+  space: async () => ({ totalBytes: 2 ** 36, availableBytes: 2 ** 35 }),
+}
 
 const here: Place = {
   platform: 'linux',
   root: true,
   source: host(labHost),
-  windows: async (base, name = 'nt1') =>
-    collectWindowsFacts(
-      {
-        operations: simulatedHost(newMachine(new Map())).host,
-        base,
-        arch: 'x64',
-        cpus: 2,
-        memoryBytes: 2 ** 33,
-        now: () => new Date(0),
-        space: async () => ({ totalBytes: 2 ** 36, availableBytes: 2 ** 35 }),
-      },
-      name,
-    ),
+  windows: async (base, name = 'nt1') => askWindows({ ...nt1, base }, name),
 }
 
 async function facts(place: Partial<Place>, output: OutputFormat, more: object = {}): Promise<string> {
@@ -65,6 +73,45 @@ test('of a Windows host, by whoever may be asked there', async () => {
   const text = await facts({ platform: 'win32', root: false }, 'json', { host: 'win1' })
   const { host: name, system } = factsFormat.newest.schema.parse(JSON.parse(text))
   expect([name, system.os, system.cpus]).toEqual(['win1', 'windows', 2])
+})
+
+test('of a Windows host whose PowerShell does not answer, what is known without it', async () => {
+  const dead = new HyperkubeError('POWERSHELL_ENDED', 'system.describe was not answered')
+  const describe = async () => Promise.reject(dead)
+  const operations = { ...nt1.operations, system: { describe } }
+  const { context, ended } = inMemory({})
+  const command = factsCommand(() => ({
+    ...here,
+    platform: 'win32',
+    windows: async (base) => askWindows({ ...nt1, operations, base }, 'win1'),
+  }))
+  const options = {
+    file: '',
+    output: 'table',
+    input: false,
+    baseDirectory: String.raw`C:\hyperkube`,
+  } as const
+  await expect(command.run(context, { args: [], options })).rejects.toBe(dead)
+  expect(ended(1).stdout).toMatchInlineSnapshot(`
+    "win1: Windows build 20348, amd64; all else could not be asked
+      size       2 CPUs, 8.0 GiB of memory
+      addresses  Ethernet 10.0.0.31/24
+      disks      C:\\ 32.0 of 64.0 GiB free
+    "
+  `)
+})
+
+test('of a Windows host for people', async () => {
+  expect(await facts({ platform: 'win32' }, 'table')).toMatchInlineSnapshot(`
+    "nt1: Windows build 20348.2700, amd64
+      size       2 CPUs, 8.0 GiB of memory
+      addresses  Ethernet 10.0.0.7/24, Backup network 192.168.50.7/24
+      disks      C:\\ 32.0 of 64.0 GiB free
+      edition    ServerStandard, Server Core
+      features   Containers
+      networks   nat (nat)
+    "
+  `)
 })
 
 test.each<[Partial<Place>, string]>([

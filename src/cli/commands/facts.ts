@@ -4,12 +4,15 @@ import { collectFacts } from '../../agent/facts/collect.ts'
 import { hostname } from '../../agent/facts/linux/names.ts'
 import type { FactSource } from '../../agent/facts/source.ts'
 import { thisMachine } from '../../agent/facts/this-machine.ts'
+import { bareWindowsFacts } from '../../agent/facts/windows/bare.ts'
 import { collectWindowsFacts } from '../../agent/facts/windows/collect.ts'
+import type { BareSource } from '../../agent/facts/windows/fact.ts'
 import { thisWindows } from '../../agent/windows/host/this-windows.ts'
+import type { BareFacts } from '../../contract/bare-facts.ts'
 import type { Facts } from '../../contract/facts.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { factsText } from '../facts/text.ts'
+import { bareFactsText, factsText } from '../facts/text.ts'
 import { print } from '../print.ts'
 import { windowsNumbers } from '../windows/windows-numbers.ts'
 
@@ -21,8 +24,11 @@ export interface Place {
   readonly root: boolean
   readonly source: FactSource
   /** The facts of a Windows host; all of ours is below a directory. */
-  readonly windows: (base: string, host?: string) => Promise<Facts>
+  readonly windows: (base: string, host?: string) => Promise<WindowsAnswer>
 }
+
+/** Where not all could be asked: what is known nevertheless, and why no more. */
+export type WindowsAnswer = Facts | { readonly bare: BareFacts; readonly because: unknown }
 
 export const facts: CommandDefinition = factsCommand(() => ({
   platform: process.platform,
@@ -30,7 +36,7 @@ export const facts: CommandDefinition = factsCommand(() => ({
   source: thisMachine(),
   async windows(base, host = machineName().toLowerCase()) {
     await using windows = await thisWindows()
-    return await collectWindowsFacts({ ...windowsNumbers(), operations: windows.host, base }, host)
+    return await askWindows({ ...windowsNumbers(), operations: windows.host, base }, host)
   },
 }))
 
@@ -60,10 +66,23 @@ export function factsCommand(place: () => Place): CommandDefinition {
         here.platform === 'win32'
           ? await here.windows(baseDirectory, host)
           : await collectFacts(here.source, host ?? (await hostname(here.source)))
+      if ('bare' in found) {
+        print(stdout, options.output, found.bare, () => bareFactsText(found.bare))
+        throw found.because
+      }
       print(stdout, options.output, found, () => factsText(found))
       return exitCodes.ok
     },
   }
+}
+
+/** A host whose PowerShell does not answer is one that somebody has to look into: so it is told what can be told. */
+export async function askWindows(source: BareSource, host: string): Promise<WindowsAnswer> {
+  return collectWindowsFacts(source, host).catch(async (because: unknown) => {
+    const bare = await bareWindowsFacts(source, host).catch(() => undefined)
+    if (bare === undefined) throw because
+    return { bare, because }
+  })
 }
 
 function refuseElsewhere({ platform, root }: Place): void {

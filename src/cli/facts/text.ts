@@ -1,19 +1,35 @@
+import type { BareFacts } from '../../contract/bare-facts.ts'
 import type { Facts } from '../../contract/facts.ts'
 import { printable } from '../../kit/printable.ts'
 import { count } from '../words.ts'
 
 type System = Facts['system']
 type Linux = Extract<System, { os: 'linux' }>
+type Windows = Extract<System, { os: 'windows' }>
 type Row = readonly [label: string, value: string]
 
 /** What a person wants to know of a host first. All of it is in the document. */
 export function factsText({ host, system }: Facts): string {
-  const rows = [...common(system), ...(system.os === 'linux' ? linux(system) : [])].filter(
-    ([, value]) => value !== '',
-  )
+  return text(`${host}: ${nature(system)}`, [
+    ...common(system),
+    ['listening', system.listeners.map(({ port, process = 'unknown' }) => `${port} ${process}`).join(', ')],
+    ...(system.os === 'linux' ? linux(system) : windows(system)),
+  ])
+}
+
+/** Of a Windows host that could not be asked for more. */
+export function bareFactsText({ host, system }: BareFacts): string {
+  return text(`${host}: Windows build ${system.build}, ${system.arch}; all else could not be asked`, [
+    ...common(system),
+    ['also here', system.foreignServices.join(', ')],
+  ])
+}
+
+function text(head: string, all: readonly Row[]): string {
+  const rows = all.filter(([, value]) => value !== '')
   const width = Math.max(...rows.map(([label]) => label.length))
   const lines = rows.map(([label, value]) => `  ${label.padEnd(width)}  ${value}\n`)
-  return printable(`${host}: ${nature(system)}\n${lines.join('')}`)
+  return printable(`${head}\n${lines.join('')}`)
 }
 
 function nature(system: System): string {
@@ -24,18 +40,17 @@ function nature(system: System): string {
   )
 }
 
-function common(system: System): Row[] {
+function common(system: Pick<System, 'addresses' | 'cpus' | 'memoryBytes' | 'disks'>): Row[] {
   const addresses = system.addresses.filter(({ interface: name }) => name !== 'lo')
   return [
     ['size', `${count(system.cpus, 'CPU')}, ${gibibytes(system.memoryBytes)} GiB of memory`],
     ['addresses', addresses.map((one) => `${one.interface} ${one.address}/${one.prefix}`).join(', ')],
     ['disks', disksText(system)],
-    ['listening', system.listeners.map(({ port, process = 'unknown' }) => `${port} ${process}`).join(', ')],
   ]
 }
 
 /** Directories on one disk have the same figures, and are said once. */
-function disksText({ disks }: System): string {
+function disksText({ disks }: Pick<System, 'disks'>): string {
   const unique = new Map(
     disks.toReversed().map((disk) => [`${disk.availableBytes} ${disk.totalBytes}`, disk]),
   )
@@ -65,6 +80,20 @@ function linux({ init, kernel, cgroup, programs, resolver, ...system }: Linux): 
     ['root lacks', system.missingCapabilities.join(', ')],
     ['resolver', `${resolver.file}: ${resolver.servers.join(', ') || 'no server'}`],
     ['also here', beside.join(', ')],
+  ]
+}
+
+function windows(system: Windows): Row[] {
+  const features = [
+    ...(system.containersFeature ? ['Containers'] : []),
+    ...(system.hyperVFeature ? ['Hyper-V'] : []),
+  ]
+  return [
+    ['edition', `${system.edition}, ${system.installation}`],
+    ['features', features.join(', ')],
+    ['networks', system.networks.map(({ name, type }) => `${name} (${type})`).join(', ')],
+    ['also here', system.foreignServices.join(', ')],
+    ['pending', system.rebootPending ? 'a restart' : ''],
   ]
 }
 

@@ -1,13 +1,16 @@
 import { statfs } from 'node:fs/promises'
-import { availableParallelism, totalmem } from 'node:os'
-import type { WindowsSource } from '../../agent/facts/windows/fact.ts'
+import { availableParallelism, hostname, networkInterfaces, release, totalmem } from 'node:os'
+import type { BareSource } from '../../agent/facts/windows/fact.ts'
 
 /** What Node itself knows of the Windows that it runs on. */
-export function windowsNumbers(): Omit<WindowsSource, 'operations' | 'base'> {
+export function windowsNumbers(): Omit<BareSource, 'operations' | 'base'> {
   return {
     arch: process.arch,
     cpus: availableParallelism(),
     memoryBytes: totalmem(),
+    release: release(),
+    hostname: hostname().toLowerCase(),
+    interfaces: networkInterfaces,
     now: () => new Date(),
     async space(path) {
       const { bsize, blocks, bavail } = await statfs(path)

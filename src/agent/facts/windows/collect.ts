@@ -1,9 +1,8 @@
 import { win32 } from 'node:path'
 import { metadataDestinations } from '../../../contract/cloud-metadata.ts'
 import { type Facts, factsFormat } from '../../../contract/facts.ts'
-import { watchedWindowsServices } from '../../../contract/windows-services.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { programIn } from '../../windows/scm/service-wish.ts'
+import { archOf, disksOf, foreignServicesOf } from './bare.ts'
 import type { WindowsFacts, WindowsSource } from './fact.ts'
 
 /** All facts of a Windows host, one question after the other: they take turns anyway. */
@@ -24,7 +23,7 @@ export async function collectWindowsFacts(source: WindowsSource, host: string): 
     os: 'windows',
     hostname,
     machineId,
-    arch: arch === 'arm64' ? 'arm64' : 'amd64',
+    arch: archOf(arch),
     cpus,
     memoryBytes,
     addresses: adapters.flatMap(({ name, addresses }) =>
@@ -47,13 +46,6 @@ export async function collectWindowsFacts(source: WindowsSource, host: string): 
     foreignServices: await foreignServicesOf(source),
   }
   return factsFormat.newest.schema.parse({ apiVersion: 'hyperkube.dev/v1', kind: 'Facts', host, system })
-}
-
-/** The drive that all of ours is on. */
-async function disksOf({ base, space }: WindowsSource): Promise<WindowsFacts['disks']> {
-  const { root: path } = win32.parse(base)
-  const found = await space(path)
-  return found === undefined ? [] : [{ path, ...found }]
 }
 
 /** Whose they are is known of our own programs alone, and that is all that anybody asks. */
@@ -83,10 +75,4 @@ async function networksOf({ operations }: WindowsSource): Promise<WindowsFacts['
     ...(adapter === undefined ? {} : { adapter }),
     subnets,
   }))
-}
-
-async function foreignServicesOf({ operations, base }: WindowsSource): Promise<string[]> {
-  const start = `${base.toLowerCase()}\\`
-  const found = await operations.services.list({ names: [...watchedWindowsServices] })
-  return found.filter((one) => !programIn(one).toLowerCase().startsWith(start)).map(({ name }) => name)
 }

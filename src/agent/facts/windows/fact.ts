@@ -1,6 +1,6 @@
 import type { Facts } from '../../../contract/facts.ts'
 import type { WindowsOperations } from '../../windows/operations/host.ts'
-import type { Space } from '../source.ts'
+import type { FactSource, Space } from '../source.ts'
 
 export type WindowsFacts = Extract<Facts['system'], { os: 'windows' }>
 
@@ -19,4 +19,13 @@ export interface WindowsSource {
   readonly now: () => Date
   /** Of the file system that a path is on. */
   readonly space: (path: string) => Promise<Space | undefined>
+}
+
+/** What Node knows beside that of a Windows whose PowerShell does not answer. */
+export interface BareSource extends WindowsSource {
+  /** As Node calls it: 10.0.20348. */
+  readonly release: string
+  readonly hostname: string
+  /** Of the interfaces that are up, by their names. */
+  readonly interfaces: FactSource['interfaces']
 }
