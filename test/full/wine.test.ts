@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { availableParallelism, hostname, totalmem } from 'node:os'
+import { join, win32 } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { parse } from 'yaml'
 import { z } from 'zod'
 import { cacheDirectory } from '../../lab/cache.ts'
 import { buildEngine } from '../../lab/engine/build.ts'
@@ -19,9 +19,10 @@ import {
 import { nodeForWindows, nodeVersion } from '../../lab/wine/node-for-windows.ts'
 import { standInName } from '../../lab/wine/stand-in.ts'
 import { newWine, type Wine } from '../../lab/wine/wine.ts'
+import { bareFactsFormat } from '../../src/contract/bare-facts.ts'
 import { hostAnswerFormat } from '../../src/contract/host-call.ts'
-import { nodePlanFormat } from '../../src/contract/node-plan.ts'
 import type { Argv } from '../../src/kit/command.ts'
+import { goldenComponent, goldenPlan, layOut } from '../support/wine-layout.ts'
 import { type Shown, wineText } from '../support/wine-evidence.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -35,6 +36,8 @@ const shown: Shown[] = []
 const unanswered = new Set<string>()
 const programs: GoProgram[] = []
 const flags: FlagCheck[] = []
+/** Why the kubelet went no further. */
+let ended = ''
 
 beforeAll(async () => {
   report = terminalReport()
@@ -58,6 +61,7 @@ afterAll(async () => {
       programs,
       flags,
       standIn: standInName,
+      kubelet: ended,
     }
     await writeFile(join(root, 'docs/evidence/wine.md'), wineText(evidence))
   } finally {
@@ -164,9 +168,19 @@ test('a service is as the contract of all hosts wants it', async () => {
   }
 })
 
-test('facts end with the name of what could not be asked', async () => {
-  const { code, stderr } = await wine.run([hyperkube, 'facts'], { allowFailure: true })
+test('facts are what needs no PowerShell, and the name of what could not be asked', async () => {
+  await ask({ ask: 'put', services: [service('kubelet')] })
+  const { code, stdout, stderr } = await wine.run([hyperkube, 'facts', '-o', 'json'], { allowFailure: true })
+  await ask({ ask: 'remove', name: 'kubelet' })
   expect(code).not.toBe(0)
+  const { system } = bareFactsFormat.newest.schema.parse(JSON.parse(stdout))
+  expect(system).toMatchObject({
+    ...{ os: 'windows', arch: 'amd64', cpus: availableParallelism(), hostname: hostname().toLowerCase() },
+    disks: [{ path: 'C:\\' }],
+    foreignServices: ['kubelet'],
+  })
+  expect(system.build).toBeGreaterThan(0)
+  expect(system.memoryBytes / totalmem()).toBeCloseTo(1, 1)
   expect(stderr).toContain(
     'POWERSHELL_ENDED: system.describe was not answered: PowerShell ended by itself with 0',
   )
@@ -197,9 +211,61 @@ test('upstream’s programs need nothing that Windows Server 2022 lacks', async 
   expect(programs.filter(({ foreign }) => foreign.length > 0)).toEqual([])
 }, 7_200_000)
 
+test('upstream’s host-local gives kube-proxy an address once, and takes it back', async () => {
+  const plugins = win32.dirname(programs.find(({ name }) => name === 'host-local')?.path ?? '')
+  const wish = { plugins, network: 'flannel.4096', subnet: '10.244.3.0/24' }
+  expect(await ask({ ask: 'addresses', ...wish })).toEqual({
+    before: null,
+    taken: ['10.244.3.2', '10.244.3.2', '10.244.3.2'],
+    after: null,
+  })
+})
+
+test('upstream’s containerd takes the settings of a plan, opens its pipe, and tells of its images', async () => {
+  const component = await goldenComponent('containerd')
+  await layOut(wine, component, programs)
+  // What finds nobody's session around itself is a service; here it finds one, and never tells the manager that it runs.
+  const args = component.service.arguments.filter((one) => one !== '--run-service')
+  const running = wine.run([component.service.program, ...args], { allowFailure: true, within: 60_000 })
+  const ctr = programs.find(({ name }) => name === 'ctr')?.path ?? ''
+  const asked = { ask: 'runtime', component, ctr, images: ['none'] }
+  await expect
+    .poll(async () => ask(asked), { timeout: 30_000 })
+    .toEqual({ opened: ['npipe:////./pipe/containerd-containerd'], images: [] })
+  expect((await wine.run([ctr, 'version'])).stdout).toMatch(/Server:\s+Version:\s+v2\.3\.7/)
+  await wine.run(['taskkill.exe', '/F', '/IM', 'containerd.exe'])
+  await running
+})
+
+test('upstream’s kube-proxy runs as the service that a plan makes of it', async () => {
+  const component = await goldenComponent('kube-proxy')
+  await layOut(wine, component, programs)
+  const show = async (): Promise<unknown> => ask({ ask: 'show', name: 'kube-proxy' })
+  await ask({ ask: 'put', services: [component.service] })
+  await ask({ ask: 'start', name: 'kube-proxy' })
+  await expect.poll(show, { timeout: 30_000 }).toMatchObject({ active: 'active', sub: 'running' })
+  const log = wine.place(String.raw`C:\hyperkube\logs\kube-proxy.log`)
+  await expect
+    .poll(async () => readFile(log, 'utf8'), { timeout: 30_000, interval: 500 })
+    .toContain('failed to list *v1.Node')
+  await ask({ ask: 'stop', name: 'kube-proxy' })
+  await expect.poll(show, { timeout: 30_000 }).toMatchObject({ active: 'inactive', pid: 0 })
+  await ask({ ask: 'remove', name: 'kube-proxy' })
+})
+
+test('upstream’s kubelet takes the settings of a plan', async () => {
+  const component = await goldenComponent('kubelet')
+  await layOut(wine, component, programs)
+  const args = component.service.arguments.filter((one) => !one.startsWith('--windows-service'))
+  const { stdout, stderr } = await wine.run([component.service.program, ...args], { allowFailure: true })
+  const said = stdout + stderr
+  expect(said).toContain('"Effective KubeletConfiguration"')
+  expect(said).not.toMatch(/strict decoding error|unknown field|failed to load kubelet config/)
+  ended = /"command failed" err="(?<why>.*)"/.exec(said)?.groups?.['why'] ?? said.slice(-300)
+})
+
 test('upstream’s programs take the flags of a plan', async () => {
-  const text = await readFile(join(root, 'src/plan/testdata/windows/win1.yaml'), 'utf8')
-  const plan = nodePlanFormat.newest.schema.parse(parse(text))
+  const plan = await goldenPlan()
   const started = plan.components.flatMap(({ service: one }) =>
     one?.supervisor === 'scm' ? [one, ...(one.runner === undefined ? [] : [one.runner])] : [],
   )

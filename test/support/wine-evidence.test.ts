@@ -14,6 +14,7 @@ const evidence = {
   standIn: 'x.dll',
   programs: [],
   flags: [],
+  kubelet: '',
 }
 
 test('what was shown and what was not, and what was not looked at', () => {
@@ -40,8 +41,10 @@ test('of each program whether it starts, and what it needs', () => {
       { ...program, version: 'p 1 | x' },
       { ...program, failure: 'fatal error', foreign: ['evil.dll'] },
     ],
+    kubelet: 'no sockets',
     flags: [{ program: 'p', by: 'asking', flags: ['a', 'b'], missing: ['b'] }],
   })
+  expect(text).toContain('and then ended: `no sockets`.')
   expect(text).toContain('| p | a, b | the program was asked for each | b |')
   expect(text).toContain(String.raw`| p@v1 | p | yes: p 1 \| x | kernel32.dll | ws2_32.dll, x.dll? | none |`)
   expect(text).toContain('| p@v1 | p | no: fatal error | kernel32.dll | ws2_32.dll, x.dll? | evil.dll |')

@@ -19,6 +19,8 @@ export interface WineEvidence {
   readonly flags: readonly FlagCheck[]
   /** Whether the library that Go needs, and this Wine lacks, was put there. */
   readonly standIn: string
+  /** What the kubelet ended with, once it had read its settings. */
+  readonly kubelet: string
 }
 
 /** What came of it, as it is kept. */
@@ -32,6 +34,7 @@ export function wineText({
   programs,
   flags,
   standIn,
+  kubelet,
 }: WineEvidence): string {
   return `# In Wine
 
@@ -53,7 +56,7 @@ services that depend on another, and does not tell which do: none of that was se
 
 ## Upstream's programs for Windows
 
-${programs.length === 0 ? 'They were not looked at in this run.' : `${programTable(programs, standIn)}\n\n${flagTable(flags)}`}
+${programs.length === 0 ? 'They were not looked at in this run.' : `${programTable(programs, standIn)}\n\n${flagTable(flags)}\n\n${kubeletText(kubelet)}`}
 `
 }
 
@@ -82,6 +85,14 @@ function flagTable(flags: readonly FlagCheck[]): string {
 | program | flags | how | missing |
 |---|---|---|---|
 ${rows.join('\n')}`
+}
+
+function kubeletText(why: string): string {
+  return why === ''
+    ? 'The kubelet was not started with the settings of a plan.'
+    : `containerd finds somebody's session around itself, and so does not tell the manager of services that it runs: it was started as a
+program. Node cannot write to a pipe of this Wine while it waits for an answer: that containerd's can be opened is all that was seen of
+the agent's own question whether it is ready. The kubelet read the settings of a plan, told them again without a complaint, and then ended: \`${cell(why)}\`.`
 }
 
 function cell(text: string): string {
