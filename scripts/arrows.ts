@@ -86,7 +86,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'src/contract',
     'src/kit',
   ],
-  scripts: ['src/findings', 'src/spec', 'src/kit', 'package.json'],
+  scripts: ['src/findings', 'src/manager', 'src/spec', 'src/kit', 'package.json'],
 }
 
 /** A room is named by its first folder, in src/ by its first two; a part of the lab is one of its own. */

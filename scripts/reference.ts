@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clusterJsonSchema } from '../src/spec/json-schema.ts'
+import { controllersReference } from './controllers-reference.ts'
 import { errorsReference } from './errors-reference.ts'
 import { troubleshooting } from './troubleshooting.ts'
 
@@ -86,6 +87,7 @@ function refText(name: string): string {
 /** Every document that is made from code, by its file in docs. */
 export const references: Readonly<Record<string, () => string>> = {
   'reference/cluster.md': clusterReference,
+  'reference/controllers.md': controllersReference,
   'reference/errors.md': errorsReference,
   'troubleshooting.md': troubleshooting,
 }

@@ -1,4 +1,5 @@
-import type { ControllerRow, Right } from '../../manager/controller.ts'
+import type { ControllerRow } from '../../manager/controller.ts'
+import { rightText } from '../../manager/right-text.ts'
 import type { Paint } from '../command.ts'
 import { tableText } from '../table.ts'
 
@@ -38,9 +39,4 @@ export function controllersText(
     { head: 'MAY', cell: ({ rights }: ControllerRow) => ({ text: rights.map(rightText).join('; ') }) },
   ]
   return tableText(columns, rows, paint)
-}
-
-function rightText({ verbs, resources = [], nonResourceURLs = [], namespace }: Right): string {
-  const where = namespace === undefined ? '' : ` in ${namespace}`
-  return `${verbs.join(', ')} ${[...resources, ...nonResourceURLs].join(', ')}${where}`
 }
