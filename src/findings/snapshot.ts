@@ -70,6 +70,11 @@ export const snapshot: Entries = {
     summary: 'There is no such snapshot.',
     remedy: '`hyperkube etcd snapshot list` names those that there are. A file is named by its path.',
   },
+  SNAPSHOT_NOT_READ: {
+    summary: 'A database that a host has kept could not be read.',
+    remedy:
+      'The same command again. If its disk fails, take another one: `hyperkube etcd snapshot fetch HOST:FILE`.',
+  },
   SNAPSHOT_NO_PROGRAM: {
     summary: 'No etcd of the cluster’s lock runs on this machine, so a snapshot cannot be restored here.',
     remedy: 'Do it on a Linux machine of the same architecture as the members of etcd.',

@@ -38,32 +38,50 @@ export async function saveSnapshot(
   const { revision, keys } = await client.countKeys(endpoint, { signal })
   const part = `${file}.db`
   try {
-    const database = await writeNew(part, databaseBytes(client.database(endpoint, { signal }), progress))
-    const manifest: SnapshotManifest = {
-      apiVersion: 'hyperkube.dev/v1',
-      kind: 'EtcdSnapshot',
-      cluster: wish.cluster,
-      created: wish.created.toISOString(),
-      versions: { ...wish.versions, etcd: version },
-      member: { name: member.name, id: member.id },
-      revision,
-      keys,
-      files: {
-        'cluster.identity': digestOf(wish.small['cluster.identity']),
-        'cluster.yml': digestOf(wish.small['cluster.yml']),
-        'cluster.lock': digestOf(wish.small['cluster.lock']),
-        [databaseFile]: database,
-      },
-    }
-    const content = fileBytes(part, signal)
-    await writeNew(file, snapshotBytes({ manifest, small: wish.small, database: content }, wish.privateKey))
-    return manifest
+    const digest = await writeNew(part, databaseBytes(client.database(endpoint, { signal }), progress))
+    const about = { member: { name: member.name, id: member.id }, etcd: version, revision, keys }
+    return await wrapDatabase(file, wish, { file: part, digest, ...about }, signal)
   } catch (error) {
     signal.throwIfAborted()
     throw notWritten(file, error)
   } finally {
     await rm(part, { force: true })
   }
+}
+
+/** A database that is here, with all that is known of it. */
+export interface Database extends Pick<SnapshotManifest, 'member' | 'revision' | 'keys'> {
+  readonly file: string
+  readonly digest: FileDigest
+  /** The version of etcd that it is of. */
+  readonly etcd: string
+}
+
+/** Makes a snapshot of it, in a new file. */
+export async function wrapDatabase(
+  file: string,
+  { cluster, created, versions, small, privateKey }: SaveWish,
+  { file: part, digest, etcd, member, revision, keys }: Database,
+  signal: AbortSignal,
+): Promise<SnapshotManifest> {
+  const manifest: SnapshotManifest = {
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'EtcdSnapshot',
+    cluster,
+    created: created.toISOString(),
+    versions: { ...versions, etcd },
+    member,
+    revision,
+    keys,
+    files: {
+      'cluster.identity': digestOf(small['cluster.identity']),
+      'cluster.yml': digestOf(small['cluster.yml']),
+      'cluster.lock': digestOf(small['cluster.lock']),
+      [databaseFile]: digest,
+    },
+  }
+  await writeNew(file, snapshotBytes({ manifest, small, database: fileBytes(part, signal) }, privateKey))
+  return manifest
 }
 
 function digestOf(content: Buffer): FileDigest {

@@ -3,9 +3,11 @@ import { z } from 'zod'
 import { hostStatus } from '../../src/contract/host-object.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 import { until } from '../../src/kit/until.ts'
+import { servingSigner } from '../../src/pki/check-serving.ts'
 import { etcdctl } from '../support/etcdctl.ts'
 import { type Kubectl, kubectlOf } from '../support/kubectl.ts'
 import { noteManager } from '../support/manager-evidence.ts'
+import { askForRogues, signingRequests } from '../support/rogue-requests.ts'
 import { suiteCluster } from '../support/suite-cluster.ts'
 import type { UpCluster } from '../support/up-cluster.ts'
 
@@ -14,7 +16,11 @@ const minute = 60_000
 /** Controllers for which something has to be wrong before they do anything. */
 describe('controllers of a cluster', () => {
   const clusterNow = suiteCluster('controllers', '3+1', '1.37.1', {
-    prepare: async ({ edit }) => edit((document) => document.setIn(['spec', 'addons'], [hello])),
+    prepare: async ({ edit }) =>
+      edit((document) => {
+        document.setIn(['spec', 'addons'], [hello])
+        document.setIn(['spec', 'etcd', 'snapshots', 'schedule'], '* * * * *')
+      }),
   })
 
   test('a kubelet that is too old for its API server is told of', { timeout: 3 * minute }, async () => {
@@ -71,6 +77,66 @@ describe('controllers of a cluster', () => {
       )
     },
   )
+
+  test(
+    'the cluster is brought back to a database that a host has kept by itself',
+    { timeout: 10 * minute },
+    async () => {
+      const { api, operator } = clusterNow()
+      const maps = '/api/v1/namespaces/default/configmaps'
+      await api.create(maps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'dear' } })
+      const due = new Date(Math.ceil(Date.now() / minute) * minute).toISOString().slice(0, 19)
+      const file = `etcd-${due.replaceAll(':', '-')}Z.db`
+      const holder = await until(
+        'a host to have kept its database',
+        async () =>
+          (await statuses(clusterNow())).find(({ snapshots = [] }) =>
+            snapshots.some((one) => one.name === file),
+          )?.name,
+        { within: 3 * minute, every: 1000 },
+      )
+      await operator.edit((document) => document.deleteIn(['spec', 'etcd', 'snapshots']))
+      await operator.must(0, 'up', '--yes')
+      await api.remove(`${maps}/dear`)
+      const fetched = await operator.must(0, 'etcd', 'snapshot', 'fetch', `${holder}:${file}`, '-o', 'json')
+      const { name, keys } = z
+        .object({ name: z.string(), keys: z.number() })
+        .parse(JSON.parse(fetched.stdout))
+      await operator.must(0, 'etcd', 'snapshot', 'verify', name)
+      await operator.must(0, 'etcd', 'snapshot', 'restore', name, '--yes')
+      expect(await api.get(`${maps}/dear`)).toMatchObject({ metadata: { name: 'dear' } })
+      await operator.must(0, 'status')
+      await noteManager(
+        'what was deleted comes back',
+        `from a database that ${holder} had kept by itself, fetched over ssh: ${keys} keys, verified and restored`,
+      )
+    },
+  )
+
+  test('a thousand rogue requests of kubelets: none is approved', { timeout: 6 * minute }, async () => {
+    const seed = Math.trunc(Math.random() * 2 ** 31)
+    const taken = await askForRogues(clusterNow(), 1000, seed)
+    const answers = await until(
+      'all that are for the signer of kubelets, of hosts that are known, to be answered',
+      async () => {
+        const { items } = signingList.parse(await clusterNow().api.get(signingRequests))
+        const rogue = items.filter(({ metadata }) => metadata.name.startsWith('rogue-'))
+        const isOurs = ({ spec }: (typeof rogue)[number]): boolean =>
+          spec.signerName === servingSigner && spec.username !== 'system:node:w2'
+        const open = rogue.filter((one) => isOurs(one) && answerOf(one) === undefined)
+        if (rogue.length < taken || open.length > 0) throw new Error(`${open.length} are not`)
+        return rogue.map(answerOf)
+      },
+      { within: 3 * minute, every: 1000 },
+    )
+    expect(answers, `seed ${seed}`).not.toContain('Approved')
+    const denied = answers.filter((one) => one === 'Denied').length
+    expect(denied).toBeGreaterThan(500)
+    await noteManager(
+      'a thousand rogue requests of kubelets',
+      `none approved (seed ${seed}): the API itself did not take ${1000 - taken}, ${denied} were denied, ${taken - denied} were for others or of a host that nobody has planned, and are open`,
+    )
+  })
 
   test(
     'something of an addon that is gone is told of, and up puts it back',
@@ -240,6 +306,20 @@ async function figures(cluster: UpCluster): Promise<string> {
     ),
   )
   return told.map(({ stdout }) => stdout).join('')
+}
+
+const signingList = z.object({
+  items: z.array(
+    z.object({
+      metadata: z.object({ name: z.string() }),
+      spec: z.object({ signerName: z.string(), username: z.string() }),
+      status: z.object({ conditions: z.array(z.object({ type: z.string() })).optional() }),
+    }),
+  ),
+})
+
+function answerOf({ status }: z.infer<typeof signingList>['items'][number]): string | undefined {
+  return status.conditions?.find(({ type }) => type === 'Approved' || type === 'Denied')?.type
 }
 
 /** Megabytes of what is written and deleted. */

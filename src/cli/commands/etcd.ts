@@ -1,5 +1,6 @@
 import { Argument } from 'commander'
 import { type CommandDefinition, exitCodes } from '../command.ts'
+import { fetch } from '../etcd/fetch.ts'
 import { list } from '../etcd/list.ts'
 import { prune } from '../etcd/prune.ts'
 import { save } from '../etcd/save.ts'
@@ -20,6 +21,7 @@ const actions: ReadonlyMap<string, EtcdAction> = new Map([
   ['status', status],
   ['recover', recover],
   ['snapshot save', save],
+  ['snapshot fetch', fetch],
   ['snapshot list', list],
   ['snapshot verify', verify],
   ['snapshot prune', prune],
@@ -33,6 +35,10 @@ export const etcd: CommandDefinition = {
     ['hyperkube etcd snapshot save before-upgrade --to /mnt/backup', 'with a name, elsewhere'],
     ['hyperkube etcd snapshot save --to s3', 'into the bucket of spec.etcd.backup.s3'],
     ['hyperkube etcd snapshot list', 'those that are kept'],
+    [
+      'hyperkube etcd snapshot fetch cp1',
+      'make one of the newest database that the host has kept by itself; or of a FILE of etcdctl',
+    ],
     [
       'hyperkube etcd snapshot verify shop-2026-11-15T12-00-00Z',
       'restore it for real in an etcd for the moment',
@@ -64,13 +70,13 @@ export const etcd: CommandDefinition = {
       .addArgument(
         new Argument(
           '[action]',
-          'what to do with snapshots: save, list, verify, prune, restore, unpack; or the host that rejoins',
+          'what to do with snapshots: save, fetch, list, verify, prune, restore, unpack; or the host that rejoins',
         ),
       )
-      .addArgument(new Argument('[name]', 'of a snapshot, or a file'))
+      .addArgument(new Argument('[name]', 'of a snapshot, or a file; fetch: HOST, HOST:FILE or FILE'))
       .option(
         '--to <place>',
-        'save: a directory, or s3 (default: all places of spec.etcd.backup); unpack: a directory',
+        'save, fetch: a directory, or s3 (default: all places of spec.etcd.backup); unpack: a directory',
       )
       .option('--from <place>', 'list, verify, prune, restore: look there alone')
       .option('--keep <number>', 'prune: how many stay (default: spec.etcd.backup.keep)', keepFlag)

@@ -8,7 +8,7 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
 import type { SmallFile, SnapshotManifest } from '../../snapshot/manifest.ts'
 import { fullName, nameOf, snapshotName } from '../../snapshot/name.ts'
-import { saveSnapshot } from '../../snapshot/save.ts'
+import { saveSnapshot, type SaveWish } from '../../snapshot/save.ts'
 import type { SnapshotStore } from '../../snapshot/store.ts'
 import { identityFile, lockFile } from '../beside.ts'
 import { exitCodes } from '../command.ts'
@@ -56,7 +56,6 @@ export async function keepSnapshot(
   const { context, options, flags, cluster } = scene
   const { signal } = context
   const identity = await scene.identity()
-  const { kubernetes } = await requireLock(context, options.file)
   const stores = await storesOf(scene, flags.to)
   for (const store of stores.all) await refuseTaken(store, name, signal)
 
@@ -67,25 +66,28 @@ export async function keepSnapshot(
   const members = observed.members.filter((one) => member === undefined || one.name === member)
   const file = join(work.path, name)
   using progress = openByteProgress(context)
-  const manifest = await saveSnapshot(
-    file,
-    {
-      cluster: { name: identity.metadata.name, id: identity.id },
-      versions: { hyperkube: packageFile.version, kubernetes },
-      small: await smallFiles(scene),
-      privateKey: bundleKey(identity).privateKey,
-      created,
-    },
-    {
-      client: etcd.client,
-      observed: { ...observed, members },
-      progress: progress.of('etcd’s database'),
-      signal,
-    },
-  )
+  const manifest = await saveSnapshot(file, await wishOf(scene, created), {
+    client: etcd.client,
+    observed: { ...observed, members },
+    progress: progress.of('etcd’s database'),
+    signal,
+  })
   const { size } = await stat(file)
   for (const store of stores.all) await store.put(name, file, progress.of(`to ${store.title}`), signal)
   return { name, manifest, size, places: stores.all.map(({ title }) => title) }
+}
+
+/** What a snapshot of this cluster has in it beside the database. */
+export async function wishOf(scene: EtcdScene, created: Date): Promise<SaveWish> {
+  const identity = await scene.identity()
+  const { kubernetes } = await requireLock(scene.context, scene.options.file)
+  return {
+    cluster: { name: identity.metadata.name, id: identity.id },
+    versions: { hyperkube: packageFile.version, kubernetes },
+    small: await smallFiles(scene),
+    privateKey: bundleKey(identity).privateKey,
+    created,
+  }
 }
 
 function nameFor({ name, cluster }: EtcdScene, taken: Date): string {
@@ -97,7 +99,7 @@ function nameFor({ name, cluster }: EtcdScene, taken: Date): string {
 }
 
 /** Said before etcd is asked for anything; it also shows whether the place is any good. */
-async function refuseTaken(store: SnapshotStore, name: string, signal: AbortSignal): Promise<void> {
+export async function refuseTaken(store: SnapshotStore, name: string, signal: AbortSignal): Promise<void> {
   const stored = await store.list(signal)
   if (stored.every((one) => one.name !== name)) return
   throw new HyperkubeError('SNAPSHOT_EXISTS', `there is a ${name} in ${store.title} already`, {
