@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 import { hyperkube } from '../in-memory.ts'
 
 test('lists which controllers there are, and which are on', async () => {
-  const { code, stdout } = await hyperkube('controller-manager list --controllers *,-version-skew')
+  const { code, stdout } = await hyperkube('controller-manager list -o wide --controllers *,-version-skew')
   expect(code).toBe(0)
   const [head, first, ...others] = stdout.split('\n').map((line) => line.replaceAll(/  +/g, '  '))
   expect(head).toBe('CONTROLLER  ON  DEFAULT  WATCHES  WHAT IT DOES  MAY')
@@ -13,6 +13,8 @@ test('lists which controllers there are, and which are on', async () => {
   expect(others.join('\n')).toMatch(
     /^disk-cordoner  no  off  nodes, hosts  .*  get, patch nodes; create, patch events in default$/m,
   )
+  const { stdout: short } = await hyperkube('controller-manager list')
+  expect(short).toMatch(/^CONTROLLER +ON +DEFAULT +WHAT IT DOES\nversion-skew +yes +on +says of nodes/)
   const { stdout: json } = await hyperkube('controller-manager list -o json')
   expect(JSON.parse(json)).toMatchObject({
     kind: 'ControllerList',

@@ -29,7 +29,10 @@ export const controllerManager: CommandDefinition = {
       'hyperkube controller-manager --kubeconfig /etc/hyperkube/hyperkube-controller-manager/kubeconfig',
       'as its service does, on control planes; one of them leads',
     ],
-    ['hyperkube controller-manager list', 'which controllers there are, and which are on'],
+    [
+      'hyperkube controller-manager list',
+      'which controllers there are, and which are on; -o wide: what each may do',
+    ],
     ['hyperkube controller-manager rights', 'what each of them may do, as RBAC objects'],
     ['curl http://127.0.0.1:6447/readyz?verbose', 'how it is'],
   ],
@@ -55,7 +58,9 @@ export const controllerManager: CommandDefinition = {
     const document =
       act === 'list' ? tableDocument(controllers, config.chosen) : rightsDocument(config.chosen)
     print(context.stdout, options.output, document, () =>
-      act === 'list' ? controllersText(controllers, config.chosen, context.paint) : stringify(document),
+      act === 'list'
+        ? controllersText(controllers, config.chosen, context.paint, options.output === 'wide')
+        : stringify(document),
     )
     return exitCodes.ok
   },

@@ -20,23 +20,27 @@ export function tableDocument(rows: readonly ControllerRow[], chosen: readonly C
   }
 }
 
-/** The same for people. */
+/** The same for people; with what each watches and may do, where they want it wide. */
 export function controllersText(
   rows: readonly ControllerRow[],
   chosen: readonly ControllerRow[],
   paint: Paint,
+  wide: boolean,
 ): string {
+  const summary = { head: 'WHAT IT DOES', cell: (row: ControllerRow) => ({ text: row.summary }) }
   const columns = [
     { head: 'CONTROLLER', cell: ({ name }: ControllerRow) => ({ text: name }) },
     { head: 'ON', cell: (row: ControllerRow) => ({ text: chosen.includes(row) ? 'yes' : 'no' }) },
     { head: 'DEFAULT', cell: ({ byDefault }: ControllerRow) => ({ text: byDefault ? 'on' : 'off' }) },
+  ]
+  const more = [
     {
       head: 'WATCHES',
       cell: ({ watches }: ControllerRow) => ({ text: watches.map(({ name }) => name).join(', ') }),
     },
-    { head: 'WHAT IT DOES', cell: ({ summary }: ControllerRow) => ({ text: summary }) },
+    summary,
     // Last, because it may be long.
     { head: 'MAY', cell: ({ rights }: ControllerRow) => ({ text: rights.map(rightText).join('; ') }) },
   ]
-  return tableText(columns, rows, paint)
+  return tableText([...columns, ...(wide ? more : [summary])], rows, paint)
 }
