@@ -101,7 +101,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: 'etcd',
     aliases: [],
-    summary: 'the cluster’s memory: how it is; snapshots of it: save, list, verify, prune',
+    summary: 'the cluster’s memory: how it is; snapshots of it: save, fetch, verify, restore',
     load: async () => (await import('./commands/etcd.ts')).etcd,
   },
   {

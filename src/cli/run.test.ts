@@ -29,7 +29,7 @@ test('alone it says what it is, and how to begin', async () => {
       heal         what agents mend by themselves: status, pause, resume
       addon        what is kept inside the cluster: list, diff, show, enable, disable
       node         hosts come and go: add, remove, replace, drain, uncordon
-      etcd         the cluster’s memory: how it is; snapshots of it: save, list, verify, prune
+      etcd         the cluster’s memory: how it is; snapshots of it: save, fetch, verify, restore
       certs        certificates and keys: list, renew, rotate-ca, rotate-key
       secret       what cluster.yml refers to by name, such as passwords: set, list, remove
       reset        take everything of the cluster off its hosts
