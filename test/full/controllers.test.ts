@@ -115,7 +115,7 @@ describe('controllers of a cluster', () => {
 
   test('a thousand rogue requests of kubelets: none is approved', { timeout: 6 * minute }, async () => {
     const seed = Math.trunc(Math.random() * 2 ** 31)
-    const taken = await askForRogues(clusterNow(), 1000, seed)
+    const taken = await askForRogues(clusterNow(), rogues, seed)
     const answers = await until(
       'all that are for the signer of kubelets, of hosts that are known, to be answered',
       async () => {
@@ -131,10 +131,10 @@ describe('controllers of a cluster', () => {
     )
     expect(answers, `seed ${seed}`).not.toContain('Approved')
     const denied = answers.filter((one) => one === 'Denied').length
-    expect(denied).toBeGreaterThan(500)
+    expect(denied).toBeGreaterThan(1000)
     await noteManager(
       'a thousand rogue requests of kubelets',
-      `none approved (seed ${seed}): the API itself did not take ${1000 - taken}, ${denied} were denied, ${taken - denied} were for others or of a host that nobody has planned, and are open`,
+      `none approved (seed ${seed}): of ${rogues} the API itself did not take ${rogues - taken}, ${denied} were denied, ${taken - denied} were for others or of a host that nobody has planned, and are open`,
     )
   })
 
@@ -321,6 +321,9 @@ const signingList = z.object({
 function answerOf({ status }: z.infer<typeof signingList>['items'][number]): string | undefined {
   return status.conditions?.find(({ type }) => type === 'Approved' || type === 'Denied')?.type
 }
+
+/** The API itself takes no more than half of them. */
+const rogues = 2600
 
 /** Megabytes of what is written and deleted. */
 const most = 220

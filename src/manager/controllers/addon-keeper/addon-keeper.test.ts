@@ -204,4 +204,26 @@ describe('addon-mender', () => {
     expect(writes).toHaveLength(before)
     expect(stage.stage.authorizer.refused).toEqual([])
   })
+
+  test('leaves what somebody else has set, says so, and does not try again and again', async () => {
+    const { long, api, writes, settle } = await mending()
+    await using stage = long
+    settle(digestOf(small))
+    api.user('kubectl', { ...one, data: { a: 'y' } })
+    const manager = await stage.start('m')
+    await stage.pass(25, manager)
+    expect(
+      api.find({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'one' }),
+    ).toMatchObject({ data: { a: 'y' } })
+    expect(stage.stage.cluster.events[0]).toMatchObject({
+      reason: 'AddonConflict',
+      note: expect.stringContaining('.data.a is set by kubectl'),
+    })
+    const before = writes.length
+    await stage.pass(60, manager)
+    expect(manager.lines.filter((line) => line.includes('failed'))).toEqual([])
+    // Once at each look, and the API does not take it.
+    expect(writes.length - before).toBeLessThan(8)
+    expect(stage.stage.authorizer.refused).toEqual([])
+  })
 })

@@ -4,12 +4,31 @@ import { isNone } from '../../../addons/difference-document.ts'
 import { digestOf } from '../../../addons/digest.ts'
 import { readInventories } from '../../../addons/inventory-store.ts'
 import { put } from '../../../addons/put.ts'
+import { HyperkubeError } from '../../../kit/errors.ts'
 import type { ControllerRow } from '../../controller.ts'
 import { reconciling } from '../../reconciling.ts'
 import { inventoryOf, looksEvery } from './addon-keeper.ts'
 
 /** In milliseconds: how long something of an addon may take to be ready. */
 const patience = 5 * 60_000
+
+const mended = {
+  type: 'Normal',
+  reason: 'AddonMended',
+  action: 'PutBack',
+  note: 'something of it was gone or changed, and is as it was wished again',
+} as const
+
+/** Whose a field is that somebody else has set is for people to say. It need not be tried again and again. */
+function conflictIn(error: unknown): HyperkubeError {
+  if (error instanceof HyperkubeError && error.code === 'ADDON_CONFLICT') return error
+  throw error
+}
+
+function inTheWay({ message, hint = '' }: HyperkubeError) {
+  const note = `it stays as it is: ${message}; ${hint}`
+  return { type: 'Warning', reason: 'AddonConflict', action: 'PutBack', note } as const
+}
 
 /** What addons are made of may be anything, rights among it: so it may do anything, and is off unless somebody wants that. */
 export const addonMender: ControllerRow = {
@@ -37,17 +56,11 @@ export const addonMender: ControllerRow = {
         if (inventories.find((one) => one.addon === name)?.settled !== digestOf(addon))
           return { requeueAfter: looksEvery }
         if (isNone(await difference(client, addon, { others }))) return { requeueAfter: looksEvery }
-        await put(client, addon, {
+        const conflict = await put(client, addon, {
           ...{ others, now, deadline: now().getTime() + patience, signal: term.signal },
           tell: (what) => log(`${name}: waits for ${what.for}`),
-        })
-        const note = 'something of it was gone or changed, and is as it was wished again'
-        await events.record(inventoryOf(name), {
-          type: 'Normal',
-          reason: 'AddonMended',
-          action: 'PutBack',
-          note,
-        })
+        }).then(() => undefined, conflictIn)
+        await events.record(inventoryOf(name), conflict === undefined ? mended : inTheWay(conflict))
         return { requeueAfter: looksEvery }
       },
     })
