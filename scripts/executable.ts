@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
@@ -163,11 +164,25 @@ async function nodeExecutable(name: string, target: Target, work: string): Promi
   return executable
 }
 
-/** Fetches a package of the registry into a directory, where it then is as `package`. */
-export async function fetchPackage(name: string, work: string, directory: string): Promise<void> {
+/**
+ * Fetches a package of the registry into a directory, where it then is as `package`; with an integrity, as lock files of npm
+ * have it, no other bytes than those.
+ */
+export async function fetchPackage(
+  name: string,
+  work: string,
+  directory: string,
+  integrity?: string,
+): Promise<void> {
   const packed = await run(['npm', 'pack', '--silent', name, '--pack-destination', work])
-  const archive = packed.stdout.trim().split('\n').at(-1) ?? ''
-  await run(['tar', '-xzf', join(work, archive), '-C', directory])
+  const archive = join(work, packed.stdout.trim().split('\n').at(-1) ?? '')
+  if (integrity !== undefined) {
+    const found = `sha512-${createHash('sha512')
+      .update(await readFile(archive))
+      .digest('base64')}`
+    if (found !== integrity) throw new Error(`${name} is not what it was: ${found}`)
+  }
+  await run(['tar', '-xzf', archive, '-C', directory])
 }
 
 if (import.meta.main) {

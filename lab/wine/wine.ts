@@ -12,6 +12,8 @@ export interface Wine extends AsyncDisposable {
   readonly place: (path: string) => string
   /** Runs a program of Windows to its end. Without `allowFailure` any exit code but 0 is an error. */
   readonly run: (argv: Argv, options?: WineOptions) => Promise<CommandResult>
+  /** A program of Windows as a command of this machine, for whoever runs it himself. */
+  readonly command: (argv: Argv, more?: Readonly<Record<string, string>>) => Argv
   /** All that runs there ends; services that start with the host then start. */
   readonly reboot: () => Promise<void>
 }
@@ -29,7 +31,7 @@ const binaries = '/usr/lib/wine'
 export async function newWine(): Promise<Wine> {
   const directory = await mkdtemp(join(tmpdir(), 'hyperkube-wine-'))
   const env = {
-    PATH: process.env['PATH'],
+    PATH: process.env['PATH'] ?? '',
     // It links the folders of a user to those of whoever runs it.
     HOME: directory,
     WINEPREFIX: join(directory, 'prefix'),
@@ -58,6 +60,10 @@ export async function newWine(): Promise<Wine> {
     version: (await run([wine64, '--version'], { env })).stdout.trim(),
     place: (path) => join(directory, 'prefix/drive_c', path.replace(/^C:\\/i, '').replaceAll('\\', '/')),
     run: async (argv, options) => runByFiles([wine64, ...argv], directory, env, options),
+    command: (argv, more = {}) => {
+      const variables = Object.entries({ ...env, ...more }).map(([name, value]) => `${name}=${value}`)
+      return ['env', '-i', ...variables, wine64, ...argv]
+    },
     async reboot() {
       await halt()
       await wake()

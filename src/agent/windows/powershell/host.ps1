@@ -247,7 +247,10 @@ $operations['environment.get'] = {
 
 $operations['environment.set'] = {
     param($wish)
-    [Environment]::SetEnvironmentVariable($wish.name, $wish.value, 'Machine')
+    # Otherwise no value gets there as an empty one, which newer .NET does not take for none.
+    $value = [NullString]::Value
+    if ($null -ne $wish.value) { $value = [string] $wish.value }
+    [Environment]::SetEnvironmentVariable($wish.name, $value, 'Machine')
 }
 
 $operations['processes.list'] = {
@@ -270,7 +273,7 @@ $operations['processes.end'] = {
     param($wish)
     $process = Get-CimInstance -ClassName Win32_Process | Where-Object { $_.ProcessId -eq $wish.id }
     if ($null -ne $process -and $process.ExecutablePath -eq $wish.program) {
-        if ((Get-Instant $process.CreationDate) -eq $wish.startedAt) { Stop-Process -Id $wish.id -Force }
+        if ((Get-Instant $process.CreationDate) -eq (Get-Instant $wish.startedAt)) { Stop-Process -Id $wish.id -Force }
     }
 }
 
