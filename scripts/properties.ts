@@ -15,7 +15,12 @@ const report = z.object({
     z.object({
       name: z.string(),
       assertionResults: z.array(
-        z.object({ fullName: z.string(), status: z.string(), duration: z.number().nullish() }),
+        z.object({
+          fullName: z.string(),
+          status: z.string(),
+          duration: z.number().nullish(),
+          failureMessages: z.array(z.string()).default([]),
+        }),
       ),
     }),
   ),
@@ -39,7 +44,11 @@ async function main(): Promise<void> {
       ],
       { cwd: root, env: { ...process.env, PROPERTY_RUNS: String(turns) }, allowFailure: true },
     )
-    const text = evidence(report.parse(JSON.parse(await readFile(output, 'utf8'))))
+    const found = report.parse(JSON.parse(await readFile(output, 'utf8')))
+    // With the seed, by which it can be seen again.
+    for (const { failureMessages } of found.testResults.flatMap(({ assertionResults }) => assertionResults))
+      for (const message of failureMessages) process.stderr.write(`${message}\n`)
+    const text = evidence(found)
     await writeFile(join(root, 'docs/evidence/properties.md'), text)
     process.stdout.write(text)
     process.exitCode = code
