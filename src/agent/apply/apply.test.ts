@@ -6,8 +6,9 @@ import { type TemporaryHost, temporaryHost } from '../host/temporary-host.ts'
 import { diffHost } from './diff-host.ts'
 import { apply } from './apply.ts'
 import type { Emit } from './emit.ts'
-import { applied, hostPlan, publish, running, someRun } from './fixtures.ts'
-import { readLedger } from './ledger-file.ts'
+import { downloadFile, partial } from './download.ts'
+import { applied, hostPlan, programOf, publish, running, someRun } from './fixtures.ts'
+import { ledgerPath, readLedger } from './ledger-file.ts'
 
 let host: TemporaryHost & AsyncDisposable
 
@@ -361,4 +362,17 @@ test('a ledger that is lost costs nothing: what is there is looked at anew', asy
   expect(host.fetch.asked).toHaveLength(1)
   expect(host.systemd.units.get('etcd.service')?.starts).toBe(1)
   expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
+})
+
+test('an archive that its run had no time to remove goes with the next one, which finds it installed', async () => {
+  const artifact = programOf('tools', '1')
+  const plan = hostPlan(componentOf({ name: 'tools', stage: 'node', artifacts: [artifact] }))
+  publish(host, plan)
+  await applied(host, plan)
+  if (artifact.from !== 'url') throw new Error('it is fetched')
+  const left = [downloadFile(artifact), downloadFile(artifact, partial)]
+  for (const path of left) await writeFile(host.place(path), 'what was in it')
+  await host.files.remove(ledgerPath(host))
+  await applied(host, plan)
+  for (const path of left) expect(await host.files.stat(path)).toBeUndefined()
 })

@@ -63,6 +63,13 @@ export async function download(artifact: Download, scene: DownloadScene): Promis
   )
 }
 
+/** What is installed needs neither its archive nor a part of it any more. */
+export async function forgetDownload({ files }: Host, artifact: Download): Promise<void> {
+  for (const path of [downloadFile(artifact), downloadFile(artifact, partial)]) {
+    if ((await files.stat(path)) !== undefined) await files.remove(path)
+  }
+}
+
 async function fetchInto(into: string, { url }: Download, { host, component, emit, signal }: DownloadScene) {
   let told = 0
   return host.fetch.download({

@@ -16,7 +16,7 @@ import {
   manifestText,
   wholeFiles,
 } from '../artifact-files.ts'
-import { download } from '../download.ts'
+import { download, forgetDownload } from '../download.ts'
 import { besideOn, replaceFiles, takeTree } from '../replace-files.ts'
 import { notThere, type Target, type Work } from '../target.ts'
 
@@ -35,6 +35,8 @@ export const artifact: Target<'artifact', PlannedArtifact> = {
     const { directory, from } = wish
     const sha256 = wish.from === 'url' ? wish.sha256 : await ownDigest(host, wish, work)
     const whole = await wholeFiles(host.files, directory, sha256, besideOn(host))
+    // Whoever put it there may have been cut before this.
+    if (whole !== undefined && wish.from === 'url') await forgetDownload(host, wish)
     const files = whole ?? (await adopt(wish, sha256, work)) ?? (await install(wish, sha256, work))
     const switched = from === 'this-release' && (await makeCurrent(host, directory))
     return {
