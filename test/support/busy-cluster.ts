@@ -53,6 +53,8 @@ export class BusyCluster {
     await api.ensure('/apis/policy/v1/namespaces/default/poddisruptionbudgets', budget)
     await ensureService(api)
     await until('the shop to open', async () => (await available(api)) === 4, { within: 120_000 })
+    // That its pods are there is known to the API before the host of its visitors has heard of it.
+    await until('the way to the shop', async () => isOpen(from), { within: 60_000, every: 100 })
     return new BusyCluster(from, credentials)
   }
 
@@ -85,6 +87,11 @@ export function busyText({ api, service: visits, writes, lost }: BusyFigures): s
     `service: ${visits.requests} requests, ${visits.failed.length} failed, worst ${visits.worst} ms, ${visits.pods} pods`,
     `writes: ${writes.acknowledged.length} acknowledged, ${writes.refused} refused, ${lost.length} lost`,
   ].join('; ')
+}
+
+async function isOpen(from: Host): Promise<boolean> {
+  const visit = ['curl', '-sf', '-o', '/dev/null', '-m', '2', `http://${address}/`] as const
+  return (await from.exec(visit, { allowFailure: true })).code === 0
 }
 
 async function available(api: KubeApi): Promise<number> {
