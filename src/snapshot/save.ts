@@ -1,6 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import type { EtcdClient } from '../etcd/client.ts'
+import type { DatabasePiece } from '../etcd/database-pieces.ts'
 import type { Observation } from '../etcd/member.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { databaseBytes } from './database.ts'
@@ -25,10 +26,7 @@ export interface SaveWorld {
   readonly signal: AbortSignal
 }
 
-/**
- * Takes a snapshot into a new file. How large the database is, and its digest, are known once it has come: so it comes
- * into a file of its own first.
- */
+/** From a member of etcd, into a new file. */
 export async function saveSnapshot(
   file: string,
   wish: SaveWish,
@@ -36,52 +34,61 @@ export async function saveSnapshot(
 ): Promise<SnapshotManifest> {
   const { member, endpoint, version } = pickMember(observed)
   const { revision, keys } = await client.countKeys(endpoint, { signal })
+  const about = { member: { name: member.name, id: member.id }, etcd: version, revision, keys }
+  const pieces = client.database(endpoint, { signal })
+  return writeSnapshot(file, wish, { pieces, about: async () => about, progress, signal })
+}
+
+/** What is known of a database beside its bytes. */
+export interface AboutDatabase extends Pick<SnapshotManifest, 'member' | 'revision' | 'keys'> {
+  /** The version of etcd that it is of. */
+  readonly etcd: string
+}
+
+export interface DatabaseWorld extends Pick<SaveWorld, 'progress' | 'signal'> {
+  readonly pieces: AsyncIterable<DatabasePiece>
+  /** Asked once it has come as a whole, with the file that it is in. */
+  readonly about: (file: string) => Promise<AboutDatabase>
+}
+
+/**
+ * Makes a snapshot of a database, in a new file. How large that is, and its digest, are known once it has come: so it comes
+ * into a file of its own first.
+ */
+export async function writeSnapshot(
+  file: string,
+  { cluster, created, versions, small, privateKey }: SaveWish,
+  { pieces, about, progress, signal }: DatabaseWorld,
+): Promise<SnapshotManifest> {
   const part = `${file}.db`
   try {
-    const digest = await writeNew(part, databaseBytes(client.database(endpoint, { signal }), progress))
-    const about = { member: { name: member.name, id: member.id }, etcd: version, revision, keys }
-    return await wrapDatabase(file, wish, { file: part, digest, ...about }, signal)
+    const database = await writeNew(part, databaseBytes(pieces, progress))
+    const { etcd, member, revision, keys } = await about(part)
+    const manifest: SnapshotManifest = {
+      apiVersion: 'hyperkube.dev/v1',
+      kind: 'EtcdSnapshot',
+      cluster,
+      created: created.toISOString(),
+      versions: { ...versions, etcd },
+      member,
+      revision,
+      keys,
+      files: {
+        'cluster.identity': digestOf(small['cluster.identity']),
+        'cluster.yml': digestOf(small['cluster.yml']),
+        'cluster.lock': digestOf(small['cluster.lock']),
+        [databaseFile]: database,
+      },
+    }
+    const content = fileBytes(part, signal)
+    await writeNew(file, snapshotBytes({ manifest, small, database: content }, privateKey))
+    return manifest
   } catch (error) {
     signal.throwIfAborted()
     throw notWritten(file, error)
   } finally {
     await rm(part, { force: true })
   }
-}
-
-/** A database that is here, with all that is known of it. */
-export interface Database extends Pick<SnapshotManifest, 'member' | 'revision' | 'keys'> {
-  readonly file: string
-  readonly digest: FileDigest
-  /** The version of etcd that it is of. */
-  readonly etcd: string
-}
-
-/** Makes a snapshot of it, in a new file. */
-export async function wrapDatabase(
-  file: string,
-  { cluster, created, versions, small, privateKey }: SaveWish,
-  { file: part, digest, etcd, member, revision, keys }: Database,
-  signal: AbortSignal,
-): Promise<SnapshotManifest> {
-  const manifest: SnapshotManifest = {
-    apiVersion: 'hyperkube.dev/v1',
-    kind: 'EtcdSnapshot',
-    cluster,
-    created: created.toISOString(),
-    versions: { ...versions, etcd },
-    member,
-    revision,
-    keys,
-    files: {
-      'cluster.identity': digestOf(small['cluster.identity']),
-      'cluster.yml': digestOf(small['cluster.yml']),
-      'cluster.lock': digestOf(small['cluster.lock']),
-      [databaseFile]: digest,
-    },
-  }
-  await writeNew(file, snapshotBytes({ manifest, small, database: fileBytes(part, signal) }, privateKey))
-  return manifest
 }
 
 function digestOf(content: Buffer): FileDigest {

@@ -7,7 +7,9 @@ import { servingSigner } from '../../src/pki/check-serving.ts'
 import { etcdctl } from '../support/etcdctl.ts'
 import { type Kubectl, kubectlOf } from '../support/kubectl.ts'
 import { noteManager } from '../support/manager-evidence.ts'
-import { askForRogues, signingRequests } from '../support/rogue-requests.ts'
+import { controlPlanesOf, managerFigures } from '../support/manager-hosts.ts'
+import { askForRogues } from '../support/rogue-requests.ts'
+import { answerIn, signingRequests } from '../support/signing-requests.ts'
 import { suiteCluster } from '../support/suite-cluster.ts'
 import type { UpCluster } from '../support/up-cluster.ts'
 
@@ -123,9 +125,9 @@ describe('controllers of a cluster', () => {
         const rogue = items.filter(({ metadata }) => metadata.name.startsWith('rogue-'))
         const isOurs = ({ spec }: (typeof rogue)[number]): boolean =>
           spec.signerName === servingSigner && spec.username !== 'system:node:w2'
-        const open = rogue.filter((one) => isOurs(one) && answerOf(one) === undefined)
+        const open = rogue.filter((one) => isOurs(one) && answerIn(one) === undefined)
         if (rogue.length < taken || open.length > 0) throw new Error(`${open.length} are not`)
-        return rogue.map(answerOf)
+        return rogue.map(answerIn)
       },
       { within: 3 * minute, every: 1000 },
     )
@@ -145,13 +147,7 @@ describe('controllers of a cluster', () => {
       const { api, operator } = clusterNow()
       await api.remove(greeting)
       await lookAgain(clusterNow())
-      const note = await until(
-        'an event',
-        async () => eventOf(clusterNow(), 'AddonDrift', { namespace: 'kube-system' }),
-        {
-          within: minute,
-        },
-      )
+      const note = await addonEvent(clusterNow(), 'AddonDrift')
       expect(note).toBe('ConfigMap default/greeting is gone; hyperkube up puts it back')
       await until(
         'the leader to have a figure for it',
@@ -184,25 +180,11 @@ describe('controllers of a cluster', () => {
           () => false,
         )
       await until('it to be back', isBack, { within: minute })
-      await until(
-        'an event',
-        async () => eventOf(clusterNow(), 'AddonMended', { namespace: 'kube-system' }),
-        {
-          within: minute,
-        },
-      )
+      await addonEvent(clusterNow(), 'AddonMended')
       await using kubectl = await kubectlOf(clusterNow(), 'v1.37.1')
       await kubectl.run('patch', 'configmap', 'greeting', '-p', JSON.stringify({ data: { text: 'go away' } }))
       await lookAgain(clusterNow())
-      await until(
-        'an event',
-        async () =>
-          (await eventOf(clusterNow(), 'AddonDrift', {
-            namespace: 'kube-system',
-            begins: 'ConfigMap default/greeting was changed',
-          })) !== undefined,
-        { within: minute },
-      )
+      await addonEvent(clusterNow(), 'AddonDrift', 'ConfigMap default/greeting was changed')
       // Whose it is now is for people to say.
       expect(await api.get(greeting)).toMatchObject({ data: { text: 'go away' } })
       await noteManager(
@@ -288,24 +270,20 @@ const hello = {
 }
 const greeting = '/api/v1/namespaces/default/configmaps/greeting'
 
-function controlPlanesOf({ hosts }: UpCluster) {
-  return hosts.filter(({ name }) => name.startsWith('cp'))
+/** Addons are looked at every ten minutes, and by whoever begins to lead. */
+async function lookAgain({ hosts }: UpCluster): Promise<void> {
+  for (const one of controlPlanesOf(hosts)) await one.script('systemctl restart hyperkube-controller-manager')
 }
 
-/** Addons are looked at every ten minutes, and by whoever begins to lead. */
-async function lookAgain(cluster: UpCluster): Promise<void> {
-  for (const one of controlPlanesOf(cluster))
-    await one.script('systemctl restart hyperkube-controller-manager')
+/** Waits for one, whose note begins so. */
+async function addonEvent(cluster: UpCluster, reason: string, begins = ''): Promise<string> {
+  const about = { namespace: 'kube-system', begins }
+  return until('an event', async () => eventOf(cluster, reason, about), { within: minute })
 }
 
 /** Of all managers: only one that leads says anything of addons. */
-async function figures(cluster: UpCluster): Promise<string> {
-  const told = await settleAll(
-    controlPlanesOf(cluster).map(async (one) =>
-      one.exec(['curl', '-s', 'http://127.0.0.1:6447/metrics'], { allowFailure: true }),
-    ),
-  )
-  return told.map(({ stdout }) => stdout).join('')
+async function figures({ hosts }: UpCluster): Promise<string> {
+  return (await settleAll(controlPlanesOf(hosts).map(managerFigures))).join('')
 }
 
 const signingList = z.object({
@@ -317,10 +295,6 @@ const signingList = z.object({
     }),
   ),
 })
-
-function answerOf({ status }: z.infer<typeof signingList>['items'][number]): string | undefined {
-  return status.conditions?.find(({ type }) => type === 'Approved' || type === 'Denied')?.type
-}
 
 /** The API itself takes no more than half of them. */
 const rogues = 2600

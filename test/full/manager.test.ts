@@ -8,11 +8,13 @@ import { servingSigner } from '../../src/pki/check-serving.ts'
 import { makeRequest } from '../../src/pki/request.ts'
 import { clientOf } from '../support/admin.ts'
 import { type Audited, auditOf, isWrite } from '../support/manager-audit.ts'
+import { controlPlanesOf, managerFigures } from '../support/manager-hosts.ts'
 import { noteManager } from '../support/manager-evidence.ts'
 import { compareRights } from '../support/manager-rights.ts'
 import { leaderFaults } from '../support/manager-faults.ts'
 import { type Leader, leaderOf, ManagerWitness } from '../support/manager-witness.ts'
 import { giveClock, setClock, takeClock } from '../support/wrong-clock.ts'
+import { answerIn, signingRequest, signingRequests } from '../support/signing-requests.ts'
 import { suiteCluster } from '../support/suite-cluster.ts'
 
 const service = 'hyperkube-controller-manager'
@@ -133,6 +135,7 @@ describe('the controller manager of a cluster', () => {
       )
       try {
         const subject = { commonName: 'system:node:w1', organizations: ['system:nodes'] }
+        const serving = { signerName: servingSigner, usages: ['digital signature', 'server auth'] }
         const wishes = {
           own: { subject, names: { dns: ['w1'], ip: [w1?.address ?? ''] } },
           'of-another': { subject, names: { dns: ['cp1'], ip: [] } },
@@ -140,7 +143,7 @@ describe('the controller manager of a cluster', () => {
         }
         for (const [name, { subject: who, names }] of Object.entries(wishes)) {
           const { request } = await makeRequest('test', who, names)
-          await node.create(requests, signingRequest(name, request))
+          await node.create(signingRequests, signingRequest(name, { ...serving, request }))
         }
         const answers = await until(
           'all to be answered',
@@ -247,10 +250,6 @@ describe('the controller manager of a cluster', () => {
   })
 })
 
-function controlPlanesOf(hosts: readonly Host[]): readonly Host[] {
-  return hosts.filter(({ name }) => name.startsWith('cp'))
-}
-
 async function led(api: KubeApi): Promise<Leader | undefined> {
   const leader = await leaderOf(api)
   return leader.host === '' ? undefined : leader
@@ -258,25 +257,7 @@ async function led(api: KubeApi): Promise<Leader | undefined> {
 
 /** By its own word. */
 async function isLeading(host: Host): Promise<boolean> {
-  const { stdout } = await host.exec(['curl', '-s', '-m', '2', 'http://127.0.0.1:6447/metrics'], {
-    allowFailure: true,
-  })
-  return /^leader_election_master_status\{.*\} 1$/m.test(stdout)
-}
-
-const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
-
-function signingRequest(name: string, request: string): object {
-  return {
-    apiVersion: 'certificates.k8s.io/v1',
-    kind: 'CertificateSigningRequest',
-    metadata: { name },
-    spec: {
-      signerName: servingSigner,
-      usages: ['digital signature', 'server auth'],
-      request: Buffer.from(request).toString('base64'),
-    },
-  }
+  return /^leader_election_master_status\{.*\} 1$/m.test(await managerFigures(host))
 }
 
 interface Conditions {
@@ -284,8 +265,7 @@ interface Conditions {
 }
 
 async function answerTo(api: KubeApi, name: string): Promise<string | undefined> {
-  const { status } = await api.get<Conditions>(`${requests}/${name}`)
-  return status.conditions?.find(({ type }) => type === 'Approved' || type === 'Denied')?.type
+  return answerIn(await api.get<Conditions>(`${signingRequests}/${name}`))
 }
 
 async function agentCondition(api: KubeApi, node: string): Promise<string | undefined> {

@@ -5,9 +5,9 @@ import { atOnce } from '../../src/kit/at-once.ts'
 import { settleAll } from '../../src/kit/settle.ts'
 import { good, mutations, type Sketch, sketcher, wronged } from '../../src/pki/test-serving-requests.ts'
 import { clientOf } from './admin.ts'
+import { signingRequest, signingRequests } from './signing-requests.ts'
 import type { UpCluster } from './up-cluster.ts'
 
-export const signingRequests = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 const anybody = 'anybody-may-ask'
 
 /**
@@ -36,9 +36,9 @@ export async function askForRogues(
     sketches.map(async (sketch, index) =>
       oneOf(async () => {
         const { username, groups, signer, usages, request } = await requestOf(sketch)
-        const spec = { signerName: signer, usages, request: Buffer.from(request).toString('base64') }
+        const wish = { signerName: signer, usages, request }
         const asker = await askers.of(username, groups)
-        return asker.create(signingRequests, { ...head, metadata: { name: `rogue-${index}` }, spec }).then(
+        return asker.create(signingRequests, signingRequest(`rogue-${index}`, wish)).then(
           () => true,
           (error: unknown) => {
             if (error instanceof ApiError && error.status < 500) return false
@@ -50,8 +50,6 @@ export async function askForRogues(
   )
   return taken.filter(Boolean).length
 }
-
-const head = { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' }
 
 async function letAnybodyAsk(api: KubeApi): Promise<void> {
   const group = 'rbac.authorization.k8s.io'

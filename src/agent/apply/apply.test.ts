@@ -6,7 +6,7 @@ import { type TemporaryHost, temporaryHost } from '../host/temporary-host.ts'
 import { diffHost } from './diff-host.ts'
 import { apply } from './apply.ts'
 import type { Emit } from './emit.ts'
-import { downloadFile, partial } from './download.ts'
+import { downloadFiles } from './download.ts'
 import { applied, hostPlan, programOf, publish, running, someRun } from './fixtures.ts'
 import { ledgerPath, readLedger } from './ledger-file.ts'
 
@@ -370,7 +370,7 @@ test('an archive that its run had no time to remove goes with the next one, whic
   publish(host, plan)
   await applied(host, plan)
   if (artifact.from !== 'url') throw new Error('it is fetched')
-  const left = [downloadFile(artifact), downloadFile(artifact, partial)]
+  const left = downloadFiles(artifact)
   for (const path of left) await writeFile(host.place(path), 'what was in it')
   await host.files.remove(ledgerPath(host))
   await applied(host, plan)

@@ -24,6 +24,11 @@ export function downloadFile({ directory, sha256 }: Download, ending = complete)
   return join(dirname(directory), `.${basename(directory)}.${sha256.slice(0, 16)}${ending}`)
 }
 
+/** All that there may be of it while it comes. */
+export function downloadFiles(artifact: Download): string[] {
+  return [downloadFile(artifact), downloadFile(artifact, partial)]
+}
+
 export interface DownloadScene {
   readonly host: Host
   readonly component: string
@@ -65,9 +70,7 @@ export async function download(artifact: Download, scene: DownloadScene): Promis
 
 /** What is installed needs neither its archive nor a part of it any more. */
 export async function forgetDownload({ files }: Host, artifact: Download): Promise<void> {
-  for (const path of [downloadFile(artifact), downloadFile(artifact, partial)]) {
-    if ((await files.stat(path)) !== undefined) await files.remove(path)
-  }
+  for (const path of downloadFiles(artifact)) await files.remove(path)
 }
 
 async function fetchInto(into: string, { url }: Download, { host, component, emit, signal }: DownloadScene) {

@@ -3,7 +3,7 @@ import type { Ledger } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { isLocked } from '../host/files.ts'
 import type { Host } from '../host/host.ts'
-import { downloadFile, partial } from './download.ts'
+import { downloadFiles } from './download.ts'
 import { pendingDirectory, pendingRoot } from './pending.ts'
 import { pathsOf, plannedPaths } from './paths.ts'
 import { isOwnBusiness } from './strays.ts'
@@ -38,9 +38,7 @@ async function discard({ files, os }: Host, path: string): Promise<void> {
 function downloadsOf({ components }: NodePlan): string[] {
   return components
     .flatMap(({ artifacts }) => artifacts)
-    .flatMap((artifact) =>
-      artifact.from === 'url' ? [downloadFile(artifact), downloadFile(artifact, partial)] : [],
-    )
+    .flatMap((artifact) => (artifact.from === 'url' ? downloadFiles(artifact) : []))
 }
 
 function pendingOf(host: Host, { components }: NodePlan): string[] {

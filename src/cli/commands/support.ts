@@ -4,6 +4,7 @@ import { knownSecrets } from '../../identity/known-secrets.ts'
 import { describe } from '../../kit/errors.ts'
 import { secretMask } from '../../kit/mask-secrets.ts'
 import { printable } from '../../kit/printable.ts'
+import { stampOf } from '../../kit/stamp.ts'
 import type { When } from '../../lifecycle/logs/host-log.ts'
 import { placesIn } from '../../lifecycle/places.ts'
 import { serviceNames } from '../../lifecycle/status/services.ts'
@@ -48,7 +49,7 @@ export const support: CommandDefinition = {
     stderr.write(findingsText(findings))
     if (cluster === undefined) return exitCodes.failure
     const { name } = cluster.metadata
-    const path = out ?? `${name}-support-${now().toISOString().slice(0, 19).replaceAll(':', '-')}Z.tar.gz`
+    const path = out ?? `${name}-support-${stampOf(now())}.tar.gz`
     const wrong = (await context.exists(path))
       ? `${path} is there already`
       : (await context.exists(dirname(path)))

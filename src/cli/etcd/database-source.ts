@@ -7,6 +7,7 @@ import { snapshotFile } from '../../contract/host-object.ts'
 import type { DatabasePiece } from '../../etcd/database-pieces.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { firstFew } from '../../kit/first-few.ts'
+import { timeOf } from '../../kit/stamp.ts'
 import { placesIn } from '../../lifecycle/places.ts'
 import { fileBytes } from '../../snapshot/file-bytes.ts'
 import type { Remote } from '../../ssh/remote.ts'
@@ -114,9 +115,7 @@ export function readKept(text: string): Kept[] {
 
 /** Hosts put it into the name: etcd-2026-11-16T12-00-00Z.db. */
 export function takenAt(name: string): Date | undefined {
-  const [, date, hours, minutes, seconds] = /(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\dZ)\.db$/.exec(name) ?? []
-  const time = new Date(`${date}${hours}:${minutes}:${seconds}`)
-  return Number.isNaN(time.getTime()) ? undefined : time
+  return timeOf(/(.{20})\.db$/.exec(name)?.[1] ?? '')
 }
 
 async function* readFrom(remote: Remote, path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {

@@ -1,23 +1,18 @@
-import { stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import type { Lock } from '../../catalog/lock.ts'
 import type { KeyCount } from '../../etcd/member.ts'
 import { printable } from '../../kit/printable.ts'
-import { databaseBytes } from '../../snapshot/database.ts'
-import { writeNew } from '../../snapshot/file-bytes.ts'
 import { nameOf } from '../../snapshot/name.ts'
-import { wrapDatabase } from '../../snapshot/save.ts'
+import { writeSnapshot } from '../../snapshot/save.ts'
 import { type EtcdPrograms, startScratch } from '../../snapshot/scratch-member.ts'
 import { exitCodes } from '../command.ts'
 import { requireLock } from '../load-lock.ts'
 import { print } from '../print.ts'
-import { count } from '../words.ts'
 import { databaseSource } from './database-source.ts'
+import { keepIn, keptText } from './keep.ts'
 import { etcdPrograms } from './programs.ts'
-import { megabytes, openByteProgress } from './progress.ts'
-import { refuseTaken, wishOf } from './save.ts'
+import { wishOf } from './save.ts'
 import type { EtcdAction } from './scene.ts'
-import { storesOf } from './stores.ts'
 import { workDirectory } from './work-directory.ts'
 
 /**
@@ -25,7 +20,7 @@ import { workDirectory } from './work-directory.ts'
  * It is tried out first, as nothing in it says that it is good.
  */
 export const fetch: EtcdAction = async (scene) => {
-  const { context, options, flags, cluster, name: given } = scene
+  const { context, options, cluster, name: given } = scene
   const { signal, now, stderr, stdout } = context
   if (given === undefined) {
     stderr.write('USAGE: from where? hyperkube etcd snapshot fetch HOST, HOST:FILE or FILE\n')
@@ -35,27 +30,25 @@ export const fetch: EtcdAction = async (scene) => {
   const begun = now()
   const lock = await requireLock(context, options.file)
   await using source = await databaseSource(scene, given)
-  const name = nameOf(cluster.metadata.name, source.taken)
-  const stores = await storesOf(scene, flags.to)
-  for (const store of stores.all) await refuseTaken(store, name, signal)
-  await using work = await workDirectory(stores.directory)
-  using progress = openByteProgress(context)
-  const part = join(work.path, 'fetched.db')
-  const digest = await writeNew(part, databaseBytes(source.pieces(), progress.of(`reading ${source.title}`)))
-  progress.say('it is whole; restoring it for a trial')
-  const programs = await etcdPrograms({ clusterFile: options.file, cluster, lock }, { ...context, progress })
-  const found = await tried(programs, part, signal)
-  const file = join(work.path, name)
-  const manifest = await wrapDatabase(
-    file,
-    await wishOf(scene, source.taken),
-    { file: part, digest, etcd: etcdVersion(lock), member: { name: source.member, id: '0' }, ...found },
-    signal,
+  const wish = await wishOf(scene, source.taken)
+  const kept = await keepIn(scene, nameOf(cluster.metadata.name, source.taken), async (file, progress) =>
+    writeSnapshot(file, wish, {
+      pieces: source.pieces(),
+      progress: progress.of(`reading ${source.title}`),
+      signal,
+      async about(part) {
+        progress.say('it is whole; restoring it for a trial')
+        const programs = await etcdPrograms(
+          { clusterFile: options.file, cluster, lock },
+          { ...context, progress },
+        )
+        const found = await tried(programs, part, signal)
+        return { ...found, etcd: etcdVersion(lock), member: { name: source.member, id: '0' } }
+      },
+    }),
   )
-  const { size } = await stat(file)
-  for (const store of stores.all) await store.put(name, file, progress.of(`to ${store.title}`), signal)
+  const { name, manifest, size, places } = kept
   const seconds = (now().getTime() - begun.getTime()) / 1000
-  const places = stores.all.map(({ title }) => title)
   const document = {
     ...manifest,
     kind: 'EtcdSnapshotFetched',
@@ -67,8 +60,7 @@ export const fetch: EtcdAction = async (scene) => {
   }
   print(stdout, options.output, document, () =>
     printable(
-      `${name}: ${count(found.keys, 'key')}, revision ${found.revision}, ${megabytes(size)} MB, from ${source.title}\n` +
-        places.map((place) => `  in ${place}\n`).join('') +
+      keptText(kept, source.title) +
         `to bring the cluster back to it: hyperkube etcd snapshot restore ${basename(name, '.snapshot')}\n`,
     ),
   )

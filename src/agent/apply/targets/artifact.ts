@@ -35,9 +35,9 @@ export const artifact: Target<'artifact', PlannedArtifact> = {
     const { directory, from } = wish
     const sha256 = wish.from === 'url' ? wish.sha256 : await ownDigest(host, wish, work)
     const whole = await wholeFiles(host.files, directory, sha256, besideOn(host))
-    // Whoever put it there may have been cut before this.
-    if (whole !== undefined && wish.from === 'url') await forgetDownload(host, wish)
     const files = whole ?? (await adopt(wish, sha256, work)) ?? (await install(wish, sha256, work))
+    // Also where it is there already: whoever put it there may have been cut before this.
+    if (wish.from === 'url') await forgetDownload(host, wish)
     const switched = from === 'this-release' && (await makeCurrent(host, directory))
     return {
       changed: whole === undefined || switched,
@@ -80,7 +80,7 @@ async function install(wish: PlannedArtifact, sha256: string, work: Work): Promi
   const root = await accessOf(host, { owner: 'root', mode: '0755' })
   const unready = temporaryFor(directory)
   await files.makeDirectory(unready, root)
-  const fetched = await fill(unready, wish, work)
+  await fill(unready, wish, work)
   await normalize(host, unready)
   const content = await hashFiles(files, unready, knownDigests(wish))
   const manifest = Buffer.from(manifestText(sha256, content))
@@ -88,7 +88,6 @@ async function install(wish: PlannedArtifact, sha256: string, work: Work): Promi
   const all = [await hashFile(files, unready, manifestName), ...content]
   await files.syncTree(unready)
   await takePlace(host, unready, directory)
-  if (fetched !== undefined) await files.remove(fetched)
   return all
 }
 
@@ -111,23 +110,21 @@ function knownDigests(wish: PlannedArtifact): ReadonlyMap<string, string> {
   return new Map([[wish.unpack.as, wish.sha256]])
 }
 
-/** Answers with what is of no more use afterwards. */
-async function fill(into: string, wish: PlannedArtifact, work: Work): Promise<string | undefined> {
+async function fill(into: string, wish: PlannedArtifact, work: Work): Promise<void> {
   const { host, component, emit, signal } = work
   if (wish.from === 'this-release') {
     const access = await accessOf(host, { owner: 'root', mode: '0755' })
     await host.files.copyIn(host.release.executable, join(into, programName(host, wish.name)), access)
-    return undefined
+    return
   }
   const fetched = await download(wish, { host, component: component.name, emit, signal })
   const { unpack } = wish
   if (unpack.kind === 'archive') {
     await host.tar.unpack({ path: fetched, into, strip: unpack.strip }, signal)
-    return fetched
+    return
   }
   await host.files.rename(fetched, join(into, unpack.as))
   await host.files.setAccess(join(into, unpack.as), await accessOf(host, { owner: 'root', mode: '0755' }))
-  return undefined
 }
 
 /** Owners and modes of whoever packed it mean nothing here. */

@@ -1,4 +1,5 @@
 import type { Retention } from '../../../contract/manager-settings.ts'
+import { stampOf, timeOf } from '../../../kit/stamp.ts'
 
 export interface Kept {
   readonly name: string
@@ -35,13 +36,10 @@ export function superfluous<T extends Kept>(all: readonly T[], { hourly, daily, 
 
 /** etcd-2026-11-16T08-00-00Z.db: what bears another name was put there by somebody for a reason. */
 export function nameFor(moment: Date): string {
-  return `etcd-${moment.toISOString().slice(0, 19).replaceAll(':', '-')}Z.db`
+  return `etcd-${stampOf(moment)}.db`
 }
 
 /** When one was due that bears such a name. */
 export function momentOf(name: string): number | undefined {
-  const [, date, hours, minutes, seconds] =
-    /^etcd-(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\dZ)\.db$/.exec(name) ?? []
-  const time = Date.parse(`${date}${hours}:${minutes}:${seconds}`)
-  return Number.isNaN(time) ? undefined : time
+  return timeOf(/^etcd-(.*)\.db$/.exec(name)?.[1] ?? '')?.getTime()
 }
