@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { findRepeatedExports, findRetiredWords, readVocabulary, splitName } from './words.ts'
+
+const page = `# Vocabulary
+
+## Retired words
+
+| word | where | use instead |
+|---|---|---|
+| luggage, gear | names, text | inputs |
+| look | names | observe |
+
+## Foreign names
+
+| name | of |
+|---|---|
+| \`lookAhead\`, \`gearBox\` | another program |
+`
+
+function find(text: string, file = 'src/a.ts'): string[] {
+  return findRetiredWords({ modules: new Map([[file, text]]), documents: new Map(), ...readVocabulary(page) })
+}
+
+test('a retired word is found in names, comments and strings, with its line and its replacement', () => {
+  expect(find('const myLuggage = 1')).toEqual(['src/a.ts:1: "luggage" is retired; use: inputs'])
+  expect(find('\n// The luggage of a step.\n')).toEqual(['src/a.ts:2: "luggage" is retired; use: inputs'])
+  expect(find("f('no luggage here')")).toEqual(['src/a.ts:1: "luggage" is retired; use: inputs'])
+  expect(find('f(`no ${x} luggage`)')).toEqual(['src/a.ts:1: "luggage" is retired; use: inputs'])
+  expect(find('f(x)', 'src/gear-box.ts')).toEqual(['src/gear-box.ts: "gear" is retired; use: inputs'])
+})
+
+test('a word that is retired for names alone may stand in a sentence, and not in a code or a kind', () => {
+  expect(find("// Take a look.\nf('take a look')")).toEqual([])
+  expect(find("f('look-at-it')")).toHaveLength(1)
+  expect(find("f('HOST_LOOK')")).toHaveLength(1)
+  expect(find('x.lookAt()')).toHaveLength(1)
+})
+
+test('part of a longer word is another word', () => {
+  expect(find('const outlook = lookup(1) // overlooked')).toEqual([])
+})
+
+test('names of other programs may contain retired words', () => {
+  expect(find("x.lookAhead('gearBox')")).toEqual([])
+})
+
+test('documents are read by line', () => {
+  const documents = new Map([['README.md', 'one\ntwo Luggage\n']])
+  expect(findRetiredWords({ modules: new Map(), documents, ...readVocabulary(page) })).toEqual([
+    'README.md:2: "luggage" is retired; use: inputs',
+  ])
+})
+
+test('a name is split where its case or a separator says so', () => {
+  expect(splitName('readHTTPResponse2')).toEqual(['read', 'http', 'response'])
+  expect(splitName('src/agent/HOST_AWAY')).toEqual(['src', 'agent', 'host', 'away'])
+})
+
+test('an exported name that two modules declare is reported with both', () => {
+  const modules = new Map([
+    ['src/a.ts', 'export const one = 1\nexport interface Two {}\nexport function two() {}'],
+    ['src/b.ts', 'export type Two = 2\nexport class one2 {}'],
+    ['src/c.ts', "import type { Two } from './b.ts'\nexport { two } from './a.ts'"],
+  ])
+  expect(findRepeatedExports(modules)).toEqual(['Two: exported by src/a.ts, src/b.ts'])
+})
