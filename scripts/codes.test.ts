@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { catalogue } from '../src/findings/catalogue.ts'
+import { catalogue } from '../src/error-codes/error-codes.ts'
 import { codesIn, codesOfSource } from './codes.ts'
 
 test('codes are found however they are written', () => {

@@ -23,7 +23,7 @@ export function codesIn(text: string): string[] {
 export function codesOfSource(): ReadonlyMap<string, readonly string[]> {
   const root = join(import.meta.dirname, '..')
   const files = globSync('src/**/*.ts', { cwd: root }).filter(
-    (file) => !file.endsWith('.test.ts') && !file.startsWith('src/findings/'),
+    (file) => !file.endsWith('.test.ts') && !file.startsWith('src/error-codes/'),
   )
   const places = files.flatMap((file) =>
     codesIn(readFileSync(join(root, file), 'utf8')).map((code) => ({ code, file })),

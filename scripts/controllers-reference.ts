@@ -1,6 +1,6 @@
 import type { ControllerRow } from '../src/manager/controller.ts'
 import { rightText } from '../src/manager/right-text.ts'
-import { informersUser, userOf } from '../src/manager/rights.ts'
+import { informersUser, userOf } from '../src/manager/rbac.ts'
 import { controllers } from '../src/manager/table.ts'
 
 /** docs/reference/controllers.md, from the table itself. */

@@ -1,5 +1,5 @@
-import { type Area, areas } from '../src/findings/catalogue.ts'
-import type { Entry } from '../src/findings/entry.ts'
+import { type Area, areas } from '../src/error-codes/error-codes.ts'
+import type { Entry } from '../src/error-codes/entry.ts'
 import { anchor } from './anchor.ts'
 
 /** docs/reference/errors.md, from the catalogue: every code there is, in the order in which a person meets it. */

@@ -1,6 +1,6 @@
-import { catalogue } from '../src/findings/catalogue.ts'
-import type { Entry } from '../src/findings/entry.ts'
-import { symptoms } from '../src/findings/symptoms.ts'
+import { catalogue } from '../src/error-codes/error-codes.ts'
+import type { Entry } from '../src/error-codes/entry.ts'
+import { symptoms } from '../src/error-codes/symptoms.ts'
 import { anchor } from './anchor.ts'
 
 /** docs/troubleshooting.md, from the catalogue: from what a person sees to what it may be and what to type. */

@@ -5,12 +5,12 @@ import { type Versions, versionsFor } from '../cluster/artifacts.ts'
 import { kubeconfig } from '../cluster/configs.ts'
 import { KubeApi } from '../cluster/kube-api.ts'
 import { parseShape, shapeHosts } from '../cluster/shape.ts'
-import { type KubernetesVersion, selectParts } from '../engine/parts.ts'
+import { type KubernetesVersion, selectParts } from '../components/parts.ts'
 import type { Lab } from '../hosts/lab.ts'
-import { openMirror } from '../mirror/open.ts'
+import { openMirror } from '../mirror/open-mirror.ts'
 import type { Report } from '../report.ts'
 import type { Times } from './milestones.ts'
-import { runTrial } from './trial.ts'
+import { runTrial } from './run-bench.ts'
 
 export interface ClusterWish {
   readonly shape: string

@@ -1,9 +1,9 @@
-import { settleAll } from '../../src/kit/settle.ts'
-import { until } from '../../src/kit/until.ts'
+import { settleAll } from '../../src/kit/settle-all.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import type { Access, Attempt, Ground } from '../cluster/contender.ts'
 import { KubeApi } from '../cluster/kube-api.ts'
 import type { Host } from '../hosts/host.ts'
-import { addonsUsable } from './addons-usable.ts'
+import { addonsUsable } from './addon-checks.ts'
 import { probePods, probeService, probeWorkload } from './workload.ts'
 
 /** What a user waits for, in the order it usually comes. */

@@ -1,5 +1,5 @@
 import { milestones } from './milestones.ts'
-import type { Trial } from './trial.ts'
+import type { Trial } from './run-bench.ts'
 
 /** All trials of one contender in one shape. */
 export interface Column {

@@ -1,4 +1,4 @@
-import { until } from '../../src/kit/until.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import { testImage } from '../cluster/artifacts.ts'
 import type { KubeApi } from '../cluster/kube-api.ts'
 

@@ -1,5 +1,5 @@
-import { type KubernetesVersion, partId, parts, selectParts } from '../engine/parts.ts'
-import type { Arch } from '../engine/recipe.ts'
+import { type KubernetesVersion, partId, parts, selectParts } from '../components/parts.ts'
+import type { Arch } from '../components/recipe.ts'
 import { imagePath } from '../mirror/images.ts'
 import { publicationsOf } from '../mirror/publication.ts'
 

@@ -1,4 +1,4 @@
-import { until } from '../../src/kit/until.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import type { Access, Ground } from './contender.ts'
 import { KubeApi } from './kube-api.ts'
 

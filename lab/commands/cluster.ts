@@ -3,10 +3,10 @@ import { duration } from '../../src/kit/duration.ts'
 import { startBareCluster } from '../bench/bare-cluster.ts'
 import { cacheDirectory } from '../cache.ts'
 import { parseShape } from '../cluster/shape.ts'
-import { type KubernetesVersion, kubernetesVersions } from '../engine/parts.ts'
+import { type KubernetesVersion, kubernetesVersions } from '../components/parts.ts'
 import { terminalReport } from '../report.ts'
 import { interrupted } from './interrupt.ts'
-import { openLab } from './open.ts'
+import { openLab } from './open-lab.ts'
 
 export function clusterCommand(parent: Command): void {
   parent

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { openLab } from './open.ts'
+import { openLab } from './open-lab.ts'
 
 export function downCommand(parent: Command): void {
   parent

@@ -6,10 +6,10 @@ import { HyperkubeError } from '../../src/kit/errors.ts'
 import { exists } from '../../src/kit/files.ts'
 import { kubeconfigFile } from '../bench/bare-cluster.ts'
 import { cacheDirectory } from '../cache.ts'
-import { buildEngine } from '../engine/build.ts'
-import { kubernetesVersions, selectParts } from '../engine/parts.ts'
+import { buildEngine } from '../components/build.ts'
+import { kubernetesVersions, selectParts } from '../components/parts.ts'
 import { terminalReport } from '../report.ts'
-import { findLab } from './open.ts'
+import { findLab } from './open-lab.ts'
 
 export function kubectlCommand(parent: Command): void {
   parent

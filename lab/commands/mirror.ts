@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { cacheDirectory } from '../cache.ts'
-import { selectParts } from '../engine/parts.ts'
-import { openMirror } from '../mirror/open.ts'
+import { selectParts } from '../components/parts.ts'
+import { openMirror } from '../mirror/open-mirror.ts'
 import { terminalReport } from '../report.ts'
-import { openLab } from './open.ts'
+import { openLab } from './open-lab.ts'
 
 export function mirrorCommand(parent: Command): void {
   parent

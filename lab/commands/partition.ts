@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { findLab } from './open.ts'
+import { findLab } from './open-lab.ts'
 
 export function partitionCommand(parent: Command): void {
   parent

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { pin } from '../engine/pin.ts'
+import { pin } from '../components/pin.ts'
 import { terminalReport } from '../report.ts'
 
 export function pinCommand(parent: Command): void {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { findLab } from './open.ts'
+import { findLab } from './open-lab.ts'
 import { positiveInteger } from './numbers.ts'
 
 export function slowDiskCommand(parent: Command): void {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Command } from 'commander'
 import { sshArgv } from '../hosts/ssh.ts'
-import { findLab } from './open.ts'
+import { findLab } from './open-lab.ts'
 
 export function sshCommand(parent: Command): void {
   parent

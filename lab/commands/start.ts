@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { findLab } from './open.ts'
+import { findLab } from './open-lab.ts'
 
 export function startCommand(parent: Command): void {
   parent

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { DiskKind } from '../hosts/disk.ts'
 import { positiveInteger } from './numbers.ts'
-import { openLab } from './open.ts'
+import { openLab } from './open-lab.ts'
 
 export function upCommand(parent: Command): void {
   parent

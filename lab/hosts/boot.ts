@@ -3,7 +3,7 @@ import { open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { hasCode } from '../../src/kit/errors.ts'
 import { exists } from '../../src/kit/files.ts'
-import { until } from '../../src/kit/until.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import { findCgroups, makeCgroups, processesIn, removeCgroups } from './cgroup.ts'
 import { labsDirectory } from './names.ts'
 

@@ -17,7 +17,7 @@ import {
 import { Machine, personalize } from './machine.ts'
 import { plugIn } from './network.ts'
 import { ignoreArrivals } from './partition.ts'
-import { sweepHost } from './sweep.ts'
+import { sweepHost } from './cleanup.ts'
 
 const recordSchema = z.strictObject({
   apiVersion: z.literal('lab.hyperkube.dev/v1'),

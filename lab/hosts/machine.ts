@@ -13,7 +13,7 @@ import { quote } from '../../src/kit/shell.ts'
 import { isRunning } from './boot.ts'
 import { hostMark } from './names.ts'
 import { isConnected, makeKey, openConnection, type SshTarget, sshArgv } from './ssh.ts'
-import { controlSocket } from './sweep.ts'
+import { controlSocket } from './cleanup.ts'
 
 export interface MachinePlace {
   readonly name: string

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type Argv, run } from '../../src/kit/command.ts'
-import { until } from '../../src/kit/until.ts'
+import { until } from '../../src/kit/poll-until.ts'
 
 export interface SshTarget {
   readonly address: string

@@ -1,8 +1,8 @@
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { until } from '../../src/kit/until.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import { type Access, attempt, type Contender, type Ground } from '../cluster/contender.ts'
-import { deskOf, layDesk } from './desk.ts'
+import { deskOf, layDesk } from './workspace.ts'
 
 const name = 'hyperkube'
 

@@ -1,4 +1,4 @@
-import type { Part } from '../engine/parts.ts'
+import type { Part } from '../components/parts.ts'
 
 /** An image is one layer of programs that need nothing else, as upstream's own are. */
 export interface Image {

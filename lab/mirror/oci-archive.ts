@@ -15,9 +15,9 @@ import {
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { run } from '../../src/kit/command.ts'
-import type { Arch } from '../engine/recipe.ts'
+import type { Arch } from '../components/recipe.ts'
 import type { Image } from './images.ts'
-import { plainTar } from './plain-tar.ts'
+import { plainTar } from './reproducible-tar.ts'
 import { moveToRegistry } from './registry-layout.ts'
 
 const layerType = 'application/vnd.oci.image.layer.v1.tar'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { selectParts } from '../engine/parts.ts'
+import { selectParts } from '../components/parts.ts'
 import { imagePath } from './images.ts'
 import { publicationsOf } from './publication.ts'
 

@@ -1,5 +1,5 @@
-import type { Part } from '../engine/parts.ts'
-import { type Arch, programFile } from '../engine/recipe.ts'
+import type { Part } from '../components/parts.ts'
+import { type Arch, programFile } from '../components/recipe.ts'
 import { type Image, imagePath, imagesOf } from './images.ts'
 
 /**

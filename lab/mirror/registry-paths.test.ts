@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parts } from '../engine/parts.ts'
+import { parts } from '../components/parts.ts'
 import { imagesOf } from './images.ts'
 import { contentPath, parseWanted, tagPath, wantedFiles } from './registry-paths.ts'
 

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import type { SimulatedWindows } from '../../src/agent/windows/simulator/simulated-windows.ts'
+import type { SimulatedWindows } from './simulator/simulated-windows.ts'
 import { NodeApi } from './node-api.ts'
 import { nodeObject, nodeStatus, podStatus } from './node-objects.ts'
-import { base } from './places.ts'
+import { base } from './paths.ts'
 import type { Program } from './run-host.ts'
 
 const node = z.looseObject({ spec: z.looseObject({ podCIDR: z.string().optional() }).optional() })

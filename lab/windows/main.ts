@@ -1,8 +1,8 @@
 import { describe } from '../../src/kit/errors.ts'
-import { adjust } from './adjust.ts'
-import { answerLines } from './answer-lines.ts'
-import { bounce } from './bounce.ts'
-import { agentSocket, shellSocket } from './places.ts'
+import { adjust } from './test-command.ts'
+import { answerLines } from './shell-server.ts'
+import { bounce } from './interrupt-network.ts'
+import { agentSocket, shellSocket } from './paths.ts'
 import { runHost } from './run-host.ts'
 import { passOn } from './shell.ts'
 

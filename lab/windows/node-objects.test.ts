@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { adjust, adjustmentIn } from './adjust.ts'
+import { adjust, adjustmentIn } from './test-command.ts'
 import { nodeObject } from './node-objects.ts'
 
 test('a node says that it runs Windows, and keeps other pods away', () => {

@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/agent/host/clock.ts'
-import { httpFetch } from '../../src/agent/host/http-fetch.ts'
-import {
-  type SimulatedWindows,
-  simulatedWindows,
-} from '../../src/agent/windows/simulator/simulated-windows.ts'
+import { httpFetch } from '../../src/agent/host/http-downloader.ts'
+import { type SimulatedWindows, simulatedWindows } from './simulator/simulated-windows.ts'
 import { describe } from '../../src/kit/errors.ts'
 import { AgentService } from './agent-service.ts'
 import { Kubelet } from './kubelet.ts'
-import { base, program } from './places.ts'
+import { base, program } from './paths.ts'
 
 export interface HostWish {
   readonly name: string

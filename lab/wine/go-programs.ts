@@ -1,11 +1,11 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, win32 } from 'node:path'
-import type { BuiltPart } from '../engine/build.ts'
-import { kindOf } from '../engine/flags.ts'
-import { partId } from '../engine/parts.ts'
-import { programFile } from '../engine/recipe.ts'
+import type { BuiltPart } from '../components/build.ts'
+import { kindOf } from '../components/flags.ts'
+import { partId } from '../components/parts.ts'
+import { programFile } from '../components/recipe.ts'
 import { importsOf, isOfWindows, librariesNamed } from './libraries.ts'
-import { standIn, standInName } from './stand-in.ts'
+import { standIn, standInName } from './prng-library.ts'
 import type { Wine } from './wine.ts'
 
 /** What was seen of one of upstream's programs for Windows. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { importsOf, isOfWindows, librariesNamed } from './libraries.ts'
-import { standIn, standInName } from './stand-in.ts'
+import { standIn, standInName } from './prng-library.ts'
 
 test('names of libraries are found among texts without an end, and others told as they are', () => {
   const texts =

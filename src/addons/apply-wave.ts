@@ -1,18 +1,18 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { settleAll } from '../kit/settle.ts'
+import { settleAll } from '../kit/settle-all.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject, Manifest } from '../kube/object.ts'
-import { apply } from '../kube/write.ts'
+import { apply } from '../kube/write-objects.ts'
 import type { Addon } from './addon.ts'
 import { conflictError, conflictsIn } from './conflict.ts'
-import { look } from './live.ts'
-import { podTrouble } from './pod-trouble.ts'
+import { look } from './live-objects.ts'
+import { podTrouble } from './pod-problem.ts'
 import { unready } from './readiness.ts'
 import { describeReference, groupOf, keyOf, type Reference, referenceOf } from './reference.ts'
 import { isSecret, withoutValues } from './secret.ts'
 import { waitsForPod } from './volume-claim.ts'
 import { isDefinition, isNamespace } from './waves.ts'
-import { type Lack, type Patience, waitUntilNothingLacks } from './waiting.ts'
+import { type Lack, type Patience, waitUntilNothingLacks } from './wait-for-objects.ts'
 
 export interface WaveOptions extends Patience {
   readonly addon: Addon

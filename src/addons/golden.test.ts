@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Format, readVersioned } from '../contract/versioned.ts'
-import { differenceFormat } from './difference-document.ts'
+import { differenceFormat } from './addon-difference.ts'
 import { inventoryDocument, inventoryFormat, inventoryOf, inventoryText } from './inventory.ts'
 
 function golden(file: string): unknown {

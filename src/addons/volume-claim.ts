@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { KubeClient } from '../kube/client.ts'
 import { type Kind, kubeObject, type KubeObject } from '../kube/object.ts'
-import { find } from '../kube/read.ts'
+import { find } from '../kube/read-objects.ts'
 import type { CallOptions } from '../kube/request.ts'
 
 const claim = z.looseObject({

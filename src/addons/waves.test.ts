@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { referenceOf } from './reference.ts'
-import { configMap, deployment, namespace, widget, widgets } from './test-manifests.ts'
+import { configMap, deployment, namespace, widget, widgets } from './testing/manifests.ts'
 import { inWaves } from './waves.ts'
 
 const of = (apiVersion: string, kind: string) => ({

@@ -3,8 +3,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { assert, asyncProperty, integer, tuple } from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { catalogFor } from '../catalog/catalog.ts'
-import { fakeImage, fakeRegistries } from '../catalog/registry/fake-registry.ts'
-import { memoryWeb } from '../catalog/registry/memory-web.ts'
+import { fakeImage, fakeRegistries } from '../catalog/registry/testing/fake-registry.ts'
+import { memoryWeb } from '../catalog/registry/testing/fake-transport.ts'
 import { webRegistry } from '../catalog/registry/registry.ts'
 import { keptNames, withDigest } from '../contract/image-reference.ts'
 import { bundleDisk } from './disk.ts'
@@ -19,8 +19,8 @@ import {
   registry,
   temporaryDirectory,
   web,
-} from './fixtures.ts'
-import { gather } from './gather.ts'
+} from './testing/fixtures.ts'
+import { gather } from './fetch-parts.ts'
 import { imageArchive } from './image-archive.ts'
 import { lockIn } from './lock.ts'
 import type { BundleManifest } from './manifest.ts'

@@ -1,5 +1,5 @@
 import type { Manifest, Registry } from '../catalog/registry/registry.ts'
-import type { Arch } from '../catalog/target.ts'
+import type { Arch } from '../catalog/artifact-target.ts'
 import { type ImageReference, parseImage } from '../contract/image-reference.ts'
 import { windowsBuildVersion, windowsServers } from '../contract/windows-build.ts'
 import { HyperkubeError } from '../kit/errors.ts'

@@ -1,7 +1,7 @@
 import { checkLock } from '../catalog/check-lock.ts'
 import { inOrder, type Lock } from '../catalog/lock.ts'
-import type { Release } from '../catalog/release.ts'
-import type { Target } from '../catalog/target.ts'
+import type { Release } from '../catalog/kubernetes-release.ts'
+import type { Target } from '../catalog/artifact-target.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { BundleManifest } from './manifest.ts'
 

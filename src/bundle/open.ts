@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 import { ByteReader } from './byte-reader.ts'
-import { readFront } from './front.ts'
+import { readFront } from './archive-header.ts'
 import type { BundleManifest, Member } from './manifest.ts'
-import { proven } from './proven.ts'
+import { proven } from './verify-digest.ts'
 import { tarHeader, tarSpace } from './tar.ts'
 
 /** A file that can be read anywhere. */

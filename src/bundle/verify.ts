@@ -1,7 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto'
 import { ByteReader } from './byte-reader.ts'
 import { damaged } from './errors.ts'
-import { passHeader, passPadding, readFront } from './front.ts'
+import { passHeader, passPadding, readFront } from './archive-header.ts'
 import type { BundleManifest, Member } from './manifest.ts'
 import { tarEnd } from './tar.ts'
 

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
-import { manifestName, signatureName } from './front.ts'
+import { manifestName, signatureName } from './archive-header.ts'
 import { type BundleManifest, manifestText, type Member } from './manifest.ts'
-import { proven } from './proven.ts'
+import { proven } from './verify-digest.ts'
 import { signatureOf } from './signature.ts'
 import { tarEnd, tarFile, tarHeader, tarPadding } from './tar.ts'
 

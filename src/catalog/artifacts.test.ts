@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Artifact, artifactsFor, upstreamArtifacts } from './artifacts.ts'
 import { catalogFor } from './catalog.ts'
-import type { Target } from './target.ts'
+import type { Target } from './artifact-target.ts'
 
 function lines(version: string, target: Target): string {
   return artifactsFor(catalogFor(version), target).map(line).join('\n')

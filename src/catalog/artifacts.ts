@@ -1,6 +1,6 @@
 import type { ChecksumFormat } from './checksum.ts'
-import type { Release } from './release.ts'
-import type { Arch, Os, Target } from './target.ts'
+import type { Release } from './kubernetes-release.ts'
+import type { Arch, Os, Target } from './artifact-target.ts'
 
 /** A file that upstream publishes, and where it says what the file's digest is. */
 export interface UpstreamArtifact {

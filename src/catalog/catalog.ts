@@ -1,5 +1,5 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import type { Release } from './release.ts'
+import type { Release } from './kubernetes-release.ts'
 import { v1_36 } from './v1-36.ts'
 import { v1_37 } from './v1-37.ts'
 import { compareVersions, numbersOf } from './version.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { checkArgs } from './check-args.ts'
-import type { Program } from './program.ts'
-import type { Os } from './target.ts'
+import type { Program } from './program-flags.ts'
+import type { Os } from './artifact-target.ts'
 
 function told(program: Program, flags: readonly string[], version: string, os: Os = 'linux'): string[] {
   const args = Object.fromEntries(flags.map((flag) => [flag, 'true']))

@@ -2,8 +2,8 @@ import type { Finding } from '../contract/finding.ts'
 import { withoutDigest } from '../contract/image-reference.ts'
 import { upstreamArtifacts } from './artifacts.ts'
 import { artifactId, type Lock } from './lock.ts'
-import type { Release } from './release.ts'
-import type { Target } from './target.ts'
+import type { Release } from './kubernetes-release.ts'
+import type { Target } from './artifact-target.ts'
 
 const hint = 'hyperkube lock'
 

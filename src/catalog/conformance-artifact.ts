@@ -1,5 +1,5 @@
 import type { UpstreamArtifact } from './artifacts.ts'
-import type { Target } from './target.ts'
+import type { Target } from './artifact-target.ts'
 
 /** Where upstream's conformance suite is inside the archive that it comes in. */
 export const suiteMember = 'kubernetes/test/bin/e2e.test'

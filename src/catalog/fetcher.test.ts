@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { Fetcher } from './fetcher.ts'
 import { httpFetcher } from './http-fetcher.ts'
-import { type Answer, memoryFetcher } from './memory-fetcher.ts'
-import { testServer } from './test-server.ts'
+import { type Answer, memoryFetcher } from './testing/fake-fetcher.ts'
+import { testServer } from './testing/fake-artifact-server.ts'
 
 interface World extends AsyncDisposable {
   readonly fetcher: Fetcher

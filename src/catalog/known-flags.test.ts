@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { releases } from './catalog.ts'
 import { flagsOf, minorsWith } from './known-flags.ts'
-import type { Program } from './program.ts'
+import type { Program } from './program-flags.ts'
 import { windowsFlags } from './windows-flags.ts'
 
 const kubernetes: readonly Program[] = [

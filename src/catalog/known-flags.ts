@@ -3,7 +3,7 @@ import { etcd_3_7 } from './flags/etcd-3-7.ts'
 import { flannel_0_28 } from './flags/flannel-0-28.ts'
 import { kubernetes_1_36 } from './flags/kubernetes-1-36.ts'
 import { kubernetes_1_37 } from './flags/kubernetes-1-37.ts'
-import type { Flags, Program, ProgramFlags } from './program.ts'
+import type { Flags, Program, ProgramFlags } from './program-flags.ts'
 import { numbersOf } from './version.ts'
 
 interface Generation {

@@ -2,7 +2,7 @@ import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { parseImage } from '../contract/image-reference.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { arch } from './target.ts'
+import { arch } from './artifact-target.ts'
 
 const version = z.string().regex(/^\d+\.\d+\.\d+$/, 'must be a full version such as 1.37.1')
 

@@ -1,4 +1,4 @@
-import type { Program } from './program.ts'
+import type { Program } from './program-flags.ts'
 
 export interface RemovedFlag {
   readonly program: Program

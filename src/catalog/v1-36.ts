@@ -1,4 +1,4 @@
-import type { Release } from './release.ts'
+import type { Release } from './kubernetes-release.ts'
 
 export const v1_36: readonly Release[] = [
   {

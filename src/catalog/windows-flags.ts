@@ -1,4 +1,4 @@
-import type { ProgramFlags } from './program.ts'
+import type { ProgramFlags } from './program-flags.ts'
 
 /**
  * What programs take on Windows besides what they take on Linux. Programs for Windows cannot be asked where the others

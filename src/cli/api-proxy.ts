@@ -1,5 +1,5 @@
-import { credentialsFor } from '../lifecycle/operator.ts'
-import type { Authority } from '../pki/authority.ts'
+import { credentialsFor } from '../lifecycle/operator-credentials.ts'
+import type { Authority } from '../pki/ca.ts'
 import { year } from '../pki/lifetime.ts'
 import { Proxy } from '../proxy/proxy.ts'
 import { usualTiming } from '../proxy/timing.ts'

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import type { BundleDisk } from '../bundle/disk.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
-import type { Web } from '../catalog/registry/web.ts'
-import type { PrivateFiles } from '../identity/files.ts'
+import type { Web } from '../catalog/registry/transport.ts'
+import type { PrivateFiles } from '../identity/private-files.ts'
 import type { OwnRelease } from '../lifecycle/agent-install.ts'
-import type { Arch, Os } from '../catalog/target.ts'
-import type { Questions } from './questions.ts'
-import type { RunLogs } from './run-log.ts'
+import type { Arch, Os } from '../catalog/artifact-target.ts'
+import type { Questions } from './prompts.ts'
+import type { RunLogs } from './command-log.ts'
 
 /** What a command ends with. Documented in docs/reference/exit-codes.md. */
 export const exitCodes = {

@@ -1,7 +1,7 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { choose } from '../manager/choose.ts'
+import { choose } from '../manager/select-controllers.ts'
 import { controllers } from '../manager/table.ts'
-import type { Problem, Rule } from '../spec/check.ts'
+import type { Problem, Rule } from '../spec/check-cluster.ts'
 import type { Cluster } from '../spec/cluster.ts'
 
 /** What a cluster.yml says of controllers, held against those that there are. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, expect, test, vi } from 'vitest'
 import { withDeadline } from './deadline.ts'
-import { hyperkube } from './in-memory.ts'
+import { hyperkube } from './testing/run-in-memory.ts'
 
 afterEach(() => void vi.useRealTimers())
 

@@ -1,4 +1,4 @@
-import { commands } from './commands.ts'
+import { commands } from './command-table.ts'
 
 /** What is shown when no command is given: enough to begin. */
 export function overview(program: string): string {

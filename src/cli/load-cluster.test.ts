@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hyperkube } from './in-memory.ts'
+import { hyperkube } from './testing/run-in-memory.ts'
 
 const plain = `apiVersion: hyperkube.dev/v1
 kind: Cluster

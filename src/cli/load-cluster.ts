@@ -1,14 +1,14 @@
 import { catalogFor, releases } from '../catalog/catalog.ts'
 import { checkArgs } from '../catalog/check-args.ts'
-import type { Program } from '../catalog/program.ts'
-import type { Os } from '../catalog/target.ts'
+import type { Program } from '../catalog/program-flags.ts'
+import type { Os } from '../catalog/artifact-target.ts'
 import { describe, HyperkubeError } from '../kit/errors.ts'
-import type { Problem, Rule } from '../spec/check.ts'
+import type { Problem, Rule } from '../spec/check-cluster.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import type { Path, Source } from '../spec/document.ts'
-import { readCluster, type ReadCluster } from '../spec/read.ts'
+import { readCluster, type ReadCluster } from '../spec/read-cluster.ts'
 import type { Context } from './command.ts'
-import { readSource } from './source.ts'
+import { readSource } from './read-source.ts'
 
 /** Reads a cluster.yml, and holds it also against what catalog and controllers know. */
 export async function loadCluster(context: Context, file: string): Promise<ReadCluster> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hyperkube, inMemory } from './in-memory.ts'
+import { hyperkube, inMemory } from './testing/run-in-memory.ts'
 import { loadIdentity } from './load-identity.ts'
 
 const key = '/home/me/.config/hyperkube/keys/shop.key'

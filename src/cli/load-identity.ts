@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Identity } from '../identity/identity.ts'
 import { readIdentity, readKeyFile, writeIdentity } from '../identity/store.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { fileFlag, identityFile } from './beside.ts'
+import { fileFlag, identityFile } from './cluster-paths.ts'
 import type { Context, GlobalOptions } from './command.ts'
 import { loadCluster } from './load-cluster.ts'
 

@@ -1,6 +1,6 @@
 import { type Lock, readLock } from '../catalog/lock.ts'
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
-import { fileFlag, lockFile } from './beside.ts'
+import { fileFlag, lockFile } from './cluster-paths.ts'
 import type { Context } from './command.ts'
 
 /** The lock of a cluster; nothing when there is none yet. */

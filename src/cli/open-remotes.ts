@@ -1,10 +1,10 @@
 import type { Identity } from '../identity/identity.ts'
-import { HostKeys } from '../lifecycle/host-keys.ts'
+import { HostKeys } from '../lifecycle/host-key-store.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import type { Host } from '../spec/host.ts'
 import type { Remote } from '../ssh/remote.ts'
 import type { Context } from './command.ts'
-import { openWays } from './hosts.ts'
+import { openWays } from './ssh-connector.ts'
 
 /** The ssh connections of a command that only looks: to each host one, which fails where that does not answer. */
 export interface OpenRemotes extends AsyncDisposable {

@@ -2,7 +2,7 @@ import { stringify } from 'yaml'
 import type { Finding } from '../contract/finding.ts'
 import { printable } from '../kit/printable.ts'
 import type { Output, OutputFormat } from './command.ts'
-import { alike, listed } from './words.ts'
+import { alike, listed } from './format-text.ts'
 
 /** Prints a result: as `people` would read it, or as a versioned document for programs. */
 export function print(stdout: Output, format: OutputFormat, document: object, people: () => string): void {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Format } from '../contract/versioned.ts'
-import { countOf, type Course, troublesOf } from './course.ts'
+import { countOf, type Course, troublesOf } from './progress.ts'
 import type { LeftOut } from './select.ts'
-import { testOutcomes } from './tale.ts'
+import { testOutcomes } from './ginkgo-output.ts'
 
 const named = { name: z.string() }
 const schema = z.strictObject({

@@ -1,6 +1,6 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { firstFew } from '../kit/first-few.ts'
-import { nearest } from '../kit/nearest.ts'
+import { firstFew } from '../kit/truncate-list.ts'
+import { nearest } from '../kit/suggest.ts'
 import { imageNeededBy } from './images.ts'
 import type { Suite } from './suite.ts'
 

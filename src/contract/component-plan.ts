@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { probe } from './probe.ts'
 import { service } from './service.ts'
 import { stage } from './stage.ts'
-import { alternativeNames, subject, usage } from './wish.ts'
+import { alternativeNames, subject, usage } from './certificate-spec.ts'
 
 /** On Windows a mode without rights for others means: for the system and administrators alone. */
 const access = {

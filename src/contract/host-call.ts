@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { artifact } from './component-plan.ts'
 import { scm } from './service.ts'
 import type { Format } from './versioned.ts'
-import { versionPattern } from './windows-places.ts'
+import { versionPattern } from './windows-paths.ts'
 
 /**
  * What is asked of our own program on a Windows host, without its agent: what has to be done before there is one, and

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { stage } from './stage.ts'
 import type { Format } from './versioned.ts'
-import { alternativeNames, subject, usage } from './wish.ts'
+import { alternativeNames, subject, usage } from './certificate-spec.ts'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const access = { owner: z.string().min(1), mode: z.string().regex(/^0[0-7]{3}$/) }

@@ -5,9 +5,9 @@ import { factsFormat } from './facts.ts'
 import { healPause, hostHealth, longestPause } from './health.ts'
 import { nodePlanFormat } from './node-plan.ts'
 import { op } from './op.ts'
-import { listening, listenWish, mostTargets, probeResult, probeTarget, token } from './peers.ts'
+import { listening, listenWish, mostTargets, probeResult, probeTarget, token } from './network-probe.ts'
 import { stage } from './stage.ts'
-import { hostTrial, trial } from './trial.ts'
+import { hostTrial, trial } from './provisional-change.ts'
 import type { Format } from './versioned.ts'
 
 /** Who may change the cluster now. */

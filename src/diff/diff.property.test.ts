@@ -4,9 +4,9 @@ import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
 import { type Stage, stages } from '../contract/stage.ts'
 import { diff } from './diff.ts'
-import { artifactOf, componentOf, fileOf, planOf, unitOf } from './fixtures.ts'
-import { type PresentItem, thingOf } from './item.ts'
-import { items, presentAfter } from './items.ts'
+import { artifactOf, componentOf, fileOf, planOf, unitOf } from './testing/fixtures.ts'
+import { type PresentItem, thingOf } from './resource.ts'
+import { items, presentAfter } from './plan-resources.ts'
 
 const few = constantFrom('1', '2')
 

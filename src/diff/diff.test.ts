@@ -4,8 +4,8 @@ import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
 import type { Stage } from '../contract/stage.ts'
 import { diff } from './diff.ts'
-import { artifactOf, componentOf, fileOf, planOf, unitOf } from './fixtures.ts'
-import { presentAfter } from './items.ts'
+import { artifactOf, componentOf, fileOf, planOf, unitOf } from './testing/fixtures.ts'
+import { presentAfter } from './plan-resources.ts'
 
 /** A program of a version, as every component has one. */
 function running(name: string, version: string, files: ComponentPlan['files'] = [], stage: Stage = 'node') {

@@ -2,8 +2,8 @@ import type { ComponentPlan } from '../contract/component-plan.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
 import { compareStages } from '../contract/stage.ts'
-import { type Item, type PresentItem, thingOf } from './item.ts'
-import { items } from './items.ts'
+import { type Item, type PresentItem, thingOf } from './resource.ts'
+import { items } from './plan-resources.ts'
 import { removals } from './removals.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
 import { compareStages } from '../contract/stage.ts'
-import { compareTargets, type PresentItem } from './item.ts'
+import { compareTargets, type PresentItem } from './resource.ts'
 
 /**
  * What leaves a host, against the order in which it came, whatever the order in which it is told: a service before its

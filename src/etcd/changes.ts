@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { memberAddAnswer, memberListAnswer } from './answers.ts'
+import { memberAddAnswer, memberListAnswer } from './responses.ts'
 import type { EtcdClient } from './client.ts'
 import { EtcdError } from './etcd-error.ts'
 import type { CallOptions } from './gateway.ts'

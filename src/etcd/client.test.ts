@@ -1,16 +1,16 @@
 import { connect } from 'node:net'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { memberListAnswer } from './answers.ts'
+import { memberListAnswer } from './responses.ts'
 import { memberAddLearner, memberDefragment, memberPromote, memberRemove, moveLeader } from './changes.ts'
 import { EtcdClient } from './client.ts'
-import { type FakeEtcd, fakeEtcd } from './fake-etcd.ts'
-import { observationOf } from './fixtures.ts'
+import { type FakeEtcd, fakeEtcd } from './testing/fake-etcd.ts'
+import { observationOf } from './testing/fixtures.ts'
 import type { Observation } from './member.ts'
 import { observe } from './observe.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Dial } from '../kit/tunnel-agent.ts'
-import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
-import { testServer } from '../kit/test-server.ts'
+import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
+import { testServer } from '../kit/testing/https-test-server.ts'
 
 let authority: TestAuthority
 let stack = new AsyncDisposableStack()

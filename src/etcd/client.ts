@@ -1,11 +1,11 @@
 import type { z } from 'zod'
-import { alarmAnswer, countAnswer, memberListAnswer, statusAnswer } from './answers.ts'
+import { alarmAnswer, countAnswer, memberListAnswer, statusAnswer } from './responses.ts'
 import type { Credentials, Pem } from '../kit/credentials.ts'
 import { EtcdError } from './etcd-error.ts'
 import { type CallOptions, Gateway } from './gateway.ts'
 import { healthOf } from './health-page.ts'
 import type { Dial } from '../kit/tunnel-agent.ts'
-import { allKeys } from './all-keys.ts'
+import { allKeys } from './count-request.ts'
 import type { Alarm, KeyCount, MemberHealth, MemberList, MemberStatus } from './member.ts'
 import { type DatabasePiece, databasePieces } from './database-pieces.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findingSchema } from '../contract/finding.ts'
 import { clusterHealth } from './cluster-health.ts'
-import { observationOf } from './fixtures.ts'
+import { observationOf } from './testing/fixtures.ts'
 import type { Observation } from './member.ts'
 
 function lines(observed: Observation): string[] {

@@ -1,7 +1,7 @@
 import { assert, asyncProperty, integer } from 'fast-check'
 import { afterEach, beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
-import { type TestAnswer, testServer } from '../kit/test-server.ts'
+import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
+import { type TestAnswer, testServer } from '../kit/testing/https-test-server.ts'
 import { EtcdClient } from './client.ts'
 import { databasePieces } from './database-pieces.ts'
 

@@ -1,4 +1,4 @@
-import { snapshotLine } from './answers.ts'
+import { snapshotLine } from './responses.ts'
 import { EtcdError, jsonOf } from './etcd-error.ts'
 import { printable } from '../kit/printable.ts'
 

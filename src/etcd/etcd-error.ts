@@ -1,7 +1,7 @@
 import { HyperkubeError } from '../kit/errors.ts'
 import { printable } from '../kit/printable.ts'
-import { refusalAnswer } from './answers.ts'
-import type { NoAnswer } from '../kit/exchange.ts'
+import { refusalAnswer } from './responses.ts'
+import type { NoAnswer } from '../kit/https-request.ts'
 
 export type EtcdErrorCode =
   | 'ETCD_UNREACHABLE'

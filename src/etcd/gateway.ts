@@ -3,7 +3,7 @@ import type { Agent } from 'node:https'
 import type { z } from 'zod'
 import { type Credentials, LiveCredentials } from '../kit/credentials.ts'
 import { EtcdError, jsonOf, refused, unanswered } from './etcd-error.ts'
-import { ask, NoAnswer, readText } from '../kit/exchange.ts'
+import { ask, NoAnswer, readText } from '../kit/https-request.ts'
 import { agentOver, type Dial } from '../kit/tunnel-agent.ts'
 
 export interface CallOptions {

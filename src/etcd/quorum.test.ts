@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { observationOf, type Sketch } from './fixtures.ts'
+import { observationOf, type Sketch } from './testing/fixtures.ts'
 import { quorum, quorumAfterLosing, quorumAfterRemoving, quorumNow } from './quorum.ts'
 
 test('more than half', () => {

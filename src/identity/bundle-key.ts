@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
-import { lastingKeys } from './lasting-keys.ts'
+import { lastingKeys } from './stable-keys.ts'
 import type { Identity } from './identity.ts'
 
 /** What stands before the seed of a key of Ed25519 where keys of all kinds are written. */

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Secret } from '../pki/secret.ts'
 import type { Kdf } from './envelope.ts'
-import type { SealingKey } from './key.ts'
+import type { SealingKey } from './sealing-key.ts'
 
 /** 128 MiB for each guess. New files get these; files with less are refused. */
 export const scryptFloor = { cost: 2 ** 17, blockSize: 8, parallelization: 1 } as const

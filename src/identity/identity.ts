@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { authorityKeyName, type AuthorityName, makeAuthority } from '../pki/authority.ts'
+import { authorityKeyName, type AuthorityName, makeAuthority } from '../pki/ca.ts'
 import { makeEncryptionKey, makeServiceAccountKey } from '../pki/keys.ts'
 import { year } from '../pki/lifetime.ts'
 import { type Random, systemRandom } from '../pki/random.ts'

@@ -1,10 +1,10 @@
-import { type AuthorityName, authorityNames, makeAuthority } from '../pki/authority.ts'
+import { type AuthorityName, authorityNames, makeAuthority } from '../pki/ca.ts'
 import { makeEncryptionKey, makeServiceAccountKey } from '../pki/keys.ts'
 import { type Random, systemRandom } from '../pki/random.ts'
-import { lastingKeys } from './lasting-keys.ts'
+import { lastingKeys } from './stable-keys.ts'
 import { authorityLifetime, type Identity } from './identity.ts'
 import type { Phase } from './replacement.ts'
-import { encryptionKeys } from './trusted.ts'
+import { encryptionKeys } from './trusted-keys.ts'
 
 /** The keys of a cluster that can be replaced while it runs. */
 export const keyNames = [...authorityNames, 'service-account', 'encryption'] as const

@@ -9,10 +9,10 @@ import { describe } from '../kit/errors.ts'
 import { inspectCertificate } from '../pki/inspect.ts'
 import { Secret } from '../pki/secret.ts'
 import { createIdentity, type Identity, identitySchema } from './identity.ts'
-import { makeSealingKey, parseKeyFile, passphraseKey } from './key.ts'
+import { makeSealingKey, parseKeyFile, passphraseKey } from './sealing-key.ts'
 import { advanced, keyNames, phaseOf } from './replace-key.ts'
 import { open, seal } from './seal.ts'
-import { encryptionKeys } from './trusted.ts'
+import { encryptionKeys } from './trusted-keys.ts'
 
 // To look at all that is hidden in an object loads it in halves, and would leave the next file without it.
 await import('node:tls')

@@ -5,7 +5,7 @@ import { type Random, systemRandom } from '../pki/random.ts'
 import { deriveKeys, newKdf } from './derive.ts'
 import { damaged, envelopeText, formatVersion, type Header, headerBytes, parseEnvelope } from './envelope.ts'
 import { apiVersion, type Identity, identitySchema } from './identity.ts'
-import type { SealingKey } from './key.ts'
+import type { SealingKey } from './sealing-key.ts'
 
 const tagSize = 16
 

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { Secret } from '../pki/secret.ts'
 import type { Identity } from './identity.ts'
-import { encryptionKeys, type NamedKey } from './trusted.ts'
+import { encryptionKeys, type NamedKey } from './trusted-keys.ts'
 
 /** Who one is to a registry of images. The password is the name of a secret. */
 export interface RegistryLogin {

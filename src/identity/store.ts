@@ -1,7 +1,7 @@
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
-import type { PrivateFiles } from './files.ts'
+import type { PrivateFiles } from './private-files.ts'
 import type { Identity } from './identity.ts'
-import { type FileKey, keyFileText, makeSealingKey, parseKeyFile, type SealingKey } from './key.ts'
+import { type FileKey, keyFileText, makeSealingKey, parseKeyFile, type SealingKey } from './sealing-key.ts'
 import { open, seal } from './seal.ts'
 
 export async function readIdentity(files: PrivateFiles, path: string, key: SealingKey): Promise<Identity> {

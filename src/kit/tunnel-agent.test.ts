@@ -4,9 +4,9 @@ import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { HyperkubeError } from './errors.ts'
-import { ask, readText } from './exchange.ts'
-import { type TestAuthority, testAuthority } from './test-authority.ts'
-import { type TestAnswer, type TestServer, testServer } from './test-server.ts'
+import { ask, readText } from './https-request.ts'
+import { type TestAuthority, testAuthority } from './testing/test-ca.ts'
+import { type TestAnswer, type TestServer, testServer } from './testing/https-test-server.ts'
 import { agentOver, type Dial } from './tunnel-agent.ts'
 
 let authority: TestAuthority

@@ -1,11 +1,11 @@
 import { agentUser, renewalSigner } from '../contract/renewal.ts'
 import { windowsBuildLabel, windowsBuildVersion, windowsServers } from '../contract/windows-build.ts'
-import { settleAll } from '../kit/settle.ts'
+import { settleAll } from '../kit/settle-all.ts'
 import type { KubeClient } from './client.ts'
 import type { KubeObject, Manifest } from './object.ts'
 import { binding, role } from './rbac.ts'
 import type { CallOptions } from './request.ts'
-import { apply } from './write.ts'
+import { apply } from './write-objects.ts'
 
 export interface BaseWish {
   /** Whether there are Windows nodes, and pods that want to say that they are for them. */

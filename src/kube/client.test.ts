@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Dial } from '../kit/tunnel-agent.ts'
-import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
-import { ready } from './ready.ts'
-import { testBench } from './test-bench.ts'
-import { type TestAnswer, testServer } from '../kit/test-server.ts'
+import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
+import { ready } from './readiness.ts'
+import { testBench } from './testing/kube-test-bench.ts'
+import { type TestAnswer, testServer } from '../kit/testing/https-test-server.ts'
 
 let authority: TestAuthority
 const { serve, serverOf, clientOf } = testBench(() => authority)

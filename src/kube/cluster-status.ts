@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { clusterStatus } from '../contract/cluster-status.ts'
-import { definitionOf, ownGroup, ownVersion } from './definition.ts'
+import { definitionOf, ownGroup, ownVersion } from './crd.ts'
 import { type Kind, kubeObject, type Manifest } from './object.ts'
 
 const schema = kubeObject.extend({ status: clusterStatus.optional() })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isKubeError, KubeError } from './kube-error.ts'
-import { parseAnswer } from './parse.ts'
+import { parseAnswer } from './parse-response.ts'
 import { versionPath } from './paths.ts'
 import type { CallOptions } from './request.ts'
 import { knownResource, type Resource } from './resources.ts'

@@ -1,7 +1,7 @@
 import { array, assert, asyncProperty, constantFrom, double, integer, oneof, record, tuple } from 'fast-check'
 import { expect, test } from 'vitest'
 import { usualElection } from './election.ts'
-import { course, type Deed, type Life, type Span } from './test-election.ts'
+import { course, type Deed, type Life, type Span } from './testing/election-simulator.ts'
 
 const length = 120_000
 const moment = integer({ min: 0, max: length })

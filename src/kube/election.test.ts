@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { TestTime } from '../kit/test-time.ts'
+import { TestTime } from '../kit/testing/fake-monotonic-clock.ts'
 import { checkTiming, type Ending, lead, usualElection as timing } from './election.ts'
 import type { Holding } from './lease-lock.ts'
-import type { Term } from './term.ts'
-import { course, type Life } from './test-election.ts'
+import type { Term } from './leader-term.ts'
+import { course, type Life } from './testing/election-simulator.ts'
 
 const well: Life = {
   name: 'a',

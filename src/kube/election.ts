@@ -1,7 +1,7 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { pause, type Time } from '../kit/time.ts'
+import { pause, type Time } from '../kit/monotonic-clock.ts'
 import type { Holding, LeaseLock } from './lease-lock.ts'
-import { OwnTerm, type Term } from './term.ts'
+import { OwnTerm, type Term } from './leader-term.ts'
 
 /** In milliseconds. */
 export interface ElectionTiming {

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
-import type { Asked, TestAnswer } from '../kit/test-server.ts'
+import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
+import type { Asked, TestAnswer } from '../kit/testing/https-test-server.ts'
 import { EventRecorder, type Note } from './events.ts'
 import type { KubeObject } from './object.ts'
-import { testBench } from './test-bench.ts'
+import { testBench } from './testing/kube-test-bench.ts'
 
 let authority: TestAuthority
 const { serve, clientOf } = testBench(() => authority)

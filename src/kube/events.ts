@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { Recent } from '../kit/recent.ts'
+import { Recent } from '../kit/lru.ts'
 import type { KubeClient } from './client.ts'
-import { EventThrift } from './event-thrift.ts'
+import { EventThrift } from './event-aggregator.ts'
 import { isKubeError } from './kube-error.ts'
 import { microTime } from './lease.ts'
 import { kindOf, type KubeObject, type Place } from './object.ts'
 import type { CallOptions } from './request.ts'
-import { create, merge } from './write.ts'
+import { create, merge } from './write-objects.ts'
 
 // Not core v1: this version checks what it is given, has microseconds, and series are its own idea; both are one store.
 const events = kindOf('events.k8s.io/v1', 'Event')

@@ -11,7 +11,7 @@ import {
 } from 'fast-check'
 import { expect, test } from 'vitest'
 import { Indexes } from './indexes.ts'
-import { View } from './view.ts'
+import { View } from './object-store.ts'
 
 interface Kept {
   readonly words: readonly string[]

@@ -1,14 +1,14 @@
 import { array, assert, asyncProperty, constantFrom, record } from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
-import { testServer } from '../kit/test-server.ts'
+import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
+import { testServer } from '../kit/testing/https-test-server.ts'
 import { Informer } from './informer.ts'
 import { Informers } from './informers.ts'
 import { kindOf } from './object.ts'
-import { Source } from './source.ts'
-import { testBench } from './test-bench.ts'
-import { type Seen, seenOf } from './test-told.ts'
-import { faults, TestWatchApi } from './test-watch-api.ts'
+import { Source } from './watch-spec.ts'
+import { testBench } from './testing/kube-test-bench.ts'
+import { type Seen, seenOf } from './testing/watch-recorder.ts'
+import { faults, TestWatchApi } from './testing/fake-watch-api.ts'
 
 let authority: TestAuthority
 const { serve, clientOf } = testBench(() => authority)

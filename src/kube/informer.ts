@@ -1,5 +1,5 @@
 import type { Indexes } from './indexes.ts'
-import type { Change, Some } from './view.ts'
+import type { Change, Some } from './object-store.ts'
 import type { WatchChange } from './watch.ts'
 
 /** Where changes come from. */

@@ -1,8 +1,8 @@
 import type { KubeClient } from './client.ts'
 import type { Informer } from './informer.ts'
 import type { KubeObject } from './object.ts'
-import type { Source } from './source.ts'
-import type { Some } from './view.ts'
+import type { Source } from './watch-spec.ts'
+import type { Some } from './object-store.ts'
 import type { WatchTiming } from './watch.ts'
 
 export interface InformersOptions {

@@ -1,7 +1,7 @@
 import { HyperkubeError } from '../kit/errors.ts'
 import { printable } from '../kit/printable.ts'
-import type { NoAnswer } from '../kit/exchange.ts'
-import type { Cause, Refusal } from './status.ts'
+import type { NoAnswer } from '../kit/https-request.ts'
+import type { Cause, Refusal } from './api-status.ts'
 
 export type KubeErrorCode =
   | 'KUBE_UNREACHABLE'

@@ -2,9 +2,9 @@ import type { KubeClient } from './client.ts'
 import { isKubeError } from './kube-error.ts'
 import { type Lease, leases, type LeaseSpec } from './lease.ts'
 import type { Manifest, Place } from './object.ts'
-import { parseAnswer } from './parse.ts'
-import { find } from './read.ts'
-import { create, replace } from './write.ts'
+import { parseAnswer } from './parse-response.ts'
+import { find } from './read-objects.ts'
+import { create, replace } from './write-objects.ts'
 
 /** Where one lease is kept. */
 export interface LeaseStore {

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { decideLease, type Lease, leases, microTime } from './lease.ts'
 import { LeaseLock } from './lease-lock.ts'
 import { kubeLeaseStore } from './lease-store.ts'
-import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
-import { testBench } from './test-bench.ts'
-import type { Asked, TestAnswer } from '../kit/test-server.ts'
+import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
+import { testBench } from './testing/kube-test-bench.ts'
+import type { Asked, TestAnswer } from '../kit/testing/https-test-server.ts'
 
 const me = { identity: 'me', duration: 15_000 }
 const wall = new Date('2026-11-15T12:00:00.123Z')

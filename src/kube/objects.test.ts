@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { kindOf } from './object.ts'
-import { exists, find, get, list } from './read.ts'
-import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
-import { testBench } from './test-bench.ts'
-import type { Asked, TestAnswer } from '../kit/test-server.ts'
-import { apply, create, evict, patchStatus, remove, replace } from './write.ts'
+import { exists, find, get, list } from './read-objects.ts'
+import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
+import { testBench } from './testing/kube-test-bench.ts'
+import type { Asked, TestAnswer } from '../kit/testing/https-test-server.ts'
+import { apply, create, evict, patchStatus, remove, replace } from './write-objects.ts'
 
 let authority: TestAuthority
 const { serve, serverOf, clientOf } = testBench(() => authority)

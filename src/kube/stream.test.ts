@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
-import { testBench } from './test-bench.ts'
+import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
+import { testBench } from './testing/kube-test-bench.ts'
 
 let authority: TestAuthority
 const { serve, serverOf, clientOf } = testBench(() => authority)

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { duration } from '../kit/duration.ts'
 import { KubeError, refused } from './kube-error.ts'
 import { kubeObject, metadata } from './object.ts'
-import { parseAnswer } from './parse.ts'
-import { refusalOf } from './status.ts'
+import { parseAnswer } from './parse-response.ts'
+import { refusalOf } from './api-status.ts'
 
 const version = z.string().min(1)
 const versioned = kubeObject.extend({ metadata: metadata.extend({ resourceVersion: version }) })

@@ -1,12 +1,12 @@
 import { array, assert, asyncProperty, constantFrom, record } from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
-import { testServer } from '../kit/test-server.ts'
+import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
+import { testServer } from '../kit/testing/https-test-server.ts'
 import { kindOf } from './object.ts'
-import { testBench } from './test-bench.ts'
-import { type Deed, isSame, type Seen, seenOf, Told } from './test-told.ts'
-import { faults, type Turn, TestWatchApi } from './test-watch-api.ts'
-import { keyOf } from './view.ts'
+import { testBench } from './testing/kube-test-bench.ts'
+import { type Deed, isSame, type Seen, seenOf, Told } from './testing/watch-recorder.ts'
+import { faults, type Turn, TestWatchApi } from './testing/fake-watch-api.ts'
+import { keyOf } from './object-store.ts'
 import { Watch } from './watch.ts'
 
 let authority: TestAuthority

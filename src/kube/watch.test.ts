@@ -1,11 +1,11 @@
 import { connect } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
-import type { Asked, TestAnswer } from '../kit/test-server.ts'
+import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
+import type { Asked, TestAnswer } from '../kit/testing/https-test-server.ts'
 import { type KubeObject, kindOf, kubeObject } from './object.ts'
-import { testBench } from './test-bench.ts'
-import { type Act, type Fault, TestWatchApi } from './test-watch-api.ts'
+import { testBench } from './testing/kube-test-bench.ts'
+import { type Act, type Fault, TestWatchApi } from './testing/fake-watch-api.ts'
 import { Watch, type WatchChange, type WatchOptions } from './watch.ts'
 
 let authority: TestAuthority

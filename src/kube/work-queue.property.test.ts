@@ -10,8 +10,8 @@ import {
   constant,
 } from 'fast-check'
 import { expect, test } from 'vitest'
-import { TestTime } from '../kit/test-time.ts'
-import { pause } from '../kit/time.ts'
+import { TestTime } from '../kit/testing/fake-monotonic-clock.ts'
+import { pause } from '../kit/monotonic-clock.ts'
 import { type Outcome, WorkQueue } from './work-queue.ts'
 
 const key = constantFrom('a', 'b', 'c', 'd')

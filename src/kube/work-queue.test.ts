@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Metrics } from '../kit/metrics.ts'
-import { TestTime } from '../kit/test-time.ts'
+import { TestTime } from '../kit/testing/fake-monotonic-clock.ts'
 import { KubeError } from './kube-error.ts'
 import { QueueMetrics } from './queue-metrics.ts'
 import { WorkQueue } from './work-queue.ts'

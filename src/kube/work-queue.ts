@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Heap } from '../kit/heap.ts'
-import { Line } from '../kit/line.ts'
-import { realTime, type Time } from '../kit/time.ts'
+import { Line } from '../kit/fifo.ts'
+import { realTime, type Time } from '../kit/monotonic-clock.ts'
 import { KubeError } from './kube-error.ts'
 import type { QueueLoad, QueueMeter, QueueMetrics } from './queue-metrics.ts'
-import { type Backoff, pauseAfter } from './retry.ts'
+import { type Backoff, pauseAfter } from './retry-policy.ts'
 
 export interface QueueOptions {
   readonly time?: Time

@@ -4,8 +4,8 @@ import type { ExecResult, Remote } from '../ssh/remote.ts'
 import type { OwnRelease } from './agent-install.ts'
 import { installAgent } from './agent-install.ts'
 import { changeAgent, keepNewAgent, lookAtAgent } from './agent-switch.ts'
-import { gather } from './crew.ts'
-import { type Script, scriptedSession } from './scripted-agent.ts'
+import { gather } from './connected-agents.ts'
+import { type Script, scriptedSession } from './testing/scripted-agent.ts'
 
 const { signal } = new AbortController()
 const quiet = { signal, onProgress: () => undefined }

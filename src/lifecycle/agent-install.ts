@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { Arch, Os } from '../catalog/target.ts'
+import type { Arch, Os } from '../catalog/artifact-target.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { agentService } from '../plan/linux/hyperkube-agent.ts'
 import { ownProgram, programDirectory } from '../plan/linux/paths.ts'

@@ -5,7 +5,7 @@ import { type AgentRequest, type AgentResponse, requestFormat, responseFormat } 
 import { readTold } from '../contract/versioned.ts'
 import { asciiJson } from '../kit/ascii.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { inTurns } from '../kit/turns.ts'
+import { inTurns } from '../kit/mutex.ts'
 import type { Conversation } from '../ssh/remote.ts'
 
 export type Ask = AgentRequest['ask']

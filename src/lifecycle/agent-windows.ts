@@ -5,7 +5,7 @@ import type { Brought, Remote, WindowsSide } from '../ssh/remote.ts'
 import { type AnswerTo, type Callee, callHost } from '../ssh/windows/call-host.ts'
 import type { Carried, Installed, InstallOptions, OwnRelease } from './agent-install.ts'
 import { decideAgent } from './agent-release.ts'
-import { calleeOn } from './own-program.ts'
+import { calleeOn } from './host-program.ts'
 
 /** Brings our program to a Windows host, and has it make itself the host's agent, where it is not yet. */
 export async function installOnWindows(

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { AgentRequest } from '../contract/request.ts'
 import { createIdentity } from '../identity/identity.ts'
-import { clusterWith, planInput } from '../plan/fixtures.ts'
+import { clusterWith, planInput } from '../plan/testing/fixtures.ts'
 import { planCluster } from '../plan/plan.ts'
 import { certify } from './certificates.ts'
-import { scriptedSession } from './scripted-agent.ts'
+import { scriptedSession } from './testing/scripted-agent.ts'
 
 const now = new Date('2026-11-15T00:00:00Z')
 const claim = { holder: 'ana', generation: 1 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Claim } from '../contract/request.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { settleAll } from '../kit/settle.ts'
+import { settleAll } from '../kit/settle-all.ts'
 import type { Session } from './session.ts'
 
 /** Often enough that one lost turn does not lose the claim. */

@@ -1,7 +1,7 @@
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Dial } from '../kit/tunnel-agent.ts'
 import type { Remote } from '../ssh/remote.ts'
-import type { Place } from './places.ts'
+import type { Place } from './host-endpoints.ts'
 
 /**
  * Connections to the programs of a cluster, made by the hosts that they run on: whoever reaches hosts by ssh needs no other

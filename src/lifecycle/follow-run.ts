@@ -1,7 +1,7 @@
 import type { Event } from '../contract/event.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Session } from './session.ts'
-import type { Tell } from './stream.ts'
+import type { Tell } from './event-stream.ts'
 
 /** Hears a run of a host to its end, tells what happens in it, and fails as it does. */
 export async function followRun(

@@ -1,10 +1,10 @@
 import { describe, HyperkubeError } from '../kit/errors.ts'
-import { waitWatchfully } from '../kit/wait-watchfully.ts'
+import { waitWatchfully } from '../kit/poll-with-progress.ts'
 import { describeGate } from '../rollout/describe.ts'
 import { quorum } from '../rollout/quorum.ts'
 import type { Gate } from '../rollout/step.ts'
-import type { Observer, Unwell } from './observer.ts'
-import type { Tell } from './stream.ts'
+import type { Observer, Unwell } from './cluster-access.ts'
+import type { Tell } from './event-stream.ts'
 
 const between = 200
 

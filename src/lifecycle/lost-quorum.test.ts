@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { KnownMember } from './live.ts'
+import type { KnownMember } from './current-state.ts'
 import { lostQuorum } from './lost-quorum.ts'
 
 function member(number: number, learner = false): KnownMember {

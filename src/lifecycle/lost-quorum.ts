@@ -1,9 +1,9 @@
 import type { Finding } from '../contract/finding.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import { quorum } from '../rollout/quorum.ts'
-import { list } from '../rollout/words.ts'
-import type { KnownMember } from './live.ts'
-import { isAt } from './membership.ts'
+import { list } from '../rollout/format-names.ts'
+import type { KnownMember } from './current-state.ts'
+import { isAt } from './etcd-membership.ts'
 
 /**
  * Whether an etcd that cannot decide anything never will by itself: of those who vote, as one of them remembers it, too few

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { differenceFormat } from '../addons/difference-document.ts'
+import { differenceFormat } from '../addons/addon-difference.ts'
 import { findingSchema } from '../contract/finding.ts'
 import { type NodePlan, nodePlanFormat } from '../contract/node-plan.ts'
 import { op } from '../contract/op.ts'
 import type { Format } from '../contract/versioned.ts'
 import type { Step } from '../rollout/step.ts'
-import type { Proposal } from './survey.ts'
+import type { Proposal } from './build-proposal.ts'
 
 const document = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),

@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from 'vitest'
 import type { AgentRequest, AgentResponse } from '../contract/request.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { names, somePeers } from './peers/fixtures.ts'
-import { rounds } from './peers/observe.ts'
-import { needsOf } from './peers/need.ts'
+import { names, somePeers } from './network-preflight/testing/fixtures.ts'
+import { rounds } from './network-preflight/probe-connections.ts'
+import { needsOf } from './network-preflight/required-connection.ts'
 import { preflight } from './preflight.ts'
-import { scriptedSession } from './scripted-agent.ts'
+import { scriptedSession } from './testing/scripted-agent.ts'
 import type { Session } from './session.ts'
 
 type Ask = AgentRequest['ask']

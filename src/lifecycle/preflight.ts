@@ -1,10 +1,10 @@
 import type { Finding } from '../contract/finding.ts'
-import { settleAll } from '../kit/settle.ts'
-import { type ClockReading, judgeClocks } from './peers/clocks.ts'
-import { judge } from './peers/judge.ts'
-import { needsOf } from './peers/need.ts'
-import { type Agents, observe } from './peers/observe.ts'
-import type { Peer } from './peers/peer.ts'
+import { settleAll } from '../kit/settle-all.ts'
+import { type ClockReading, judgeClocks } from './network-preflight/clock-skew.ts'
+import { judge } from './network-preflight/network-problems.ts'
+import { needsOf } from './network-preflight/required-connection.ts'
+import { type Agents, observe } from './network-preflight/probe-connections.ts'
+import type { Peer } from './network-preflight/peer.ts'
 
 export interface PreflightOptions {
   /** Hosts on which something is put that others have to reach. Without one nobody is asked anything. */

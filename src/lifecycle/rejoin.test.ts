@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { HyperkubeError } from '../kit/errors.ts'
 import { makeReadyToJoin } from './rejoin.ts'
-import { scriptedSession, works } from './scripted-agent.ts'
+import { scriptedSession, works } from './testing/scripted-agent.ts'
 
 const claim = { holder: 'ana', generation: 1 }
 

@@ -1,8 +1,8 @@
 import type { Claim } from '../contract/request.ts'
-import { inRun } from './in-run.ts'
-import type { Membership } from './observer.ts'
+import { inRun } from './run-on-agent.ts'
+import type { Membership } from './cluster-access.ts'
 import type { Session } from './session.ts'
-import { type Tell, toldStep } from './stream.ts'
+import { type Tell, toldStep } from './event-stream.ts'
 
 export interface RejoinOptions {
   readonly membership: Pick<Membership, 'leaveEtcd'>

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import type { Op } from '../contract/op.ts'
 import type { AgentRequest } from '../contract/request.ts'
 import { resetHost } from './reset.ts'
-import { scriptedSession } from './scripted-agent.ts'
-import type { What } from './stream.ts'
+import { scriptedSession } from './testing/scripted-agent.ts'
+import type { What } from './event-stream.ts'
 
 const claim = { holder: 'ana', generation: 1 }
 const op: Op = {

@@ -1,11 +1,11 @@
 import type { Claim } from '../contract/request.ts'
 import { hasCode } from '../kit/errors.ts'
-import { until } from '../kit/until.ts'
+import { until } from '../kit/poll-until.ts'
 import type { Remote } from '../ssh/remote.ts'
 import { untilAgentGone } from './agent-switch.ts'
-import { inRun } from './in-run.ts'
+import { inRun } from './run-on-agent.ts'
 import type { Session } from './session.ts'
-import type { Tell } from './stream.ts'
+import type { Tell } from './event-stream.ts'
 
 /** In milliseconds. */
 const patience = 30_000

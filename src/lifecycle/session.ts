@@ -1,9 +1,9 @@
 import type { Event } from '../contract/event.ts'
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
-import { until } from '../kit/until.ts'
+import { until } from '../kit/poll-until.ts'
 import type { Remote } from '../ssh/remote.ts'
 import { AgentLink, type Answer, type Ask } from './agent-link.ts'
-import { agentHint, ownCommand } from './own-program.ts'
+import { agentHint, ownCommand } from './host-program.ts'
 
 /** How to reach a host anew, when the way to it was lost. */
 export type Connect = (signal: AbortSignal) => Promise<Remote>

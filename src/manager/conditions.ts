@@ -1,5 +1,5 @@
-import type { Condition } from '../contract/host-object.ts'
-import type { KnownCondition } from './sources.ts'
+import type { Condition } from '../contract/host-resource.ts'
+import type { KnownCondition } from './watch-specs.ts'
 
 /** What somebody wants to have said of an object. */
 export type ConditionWish = Omit<Condition, 'lastTransitionTime'>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CompletedConfig } from './complete.ts'
+import { CompletedConfig } from './completed-config.ts'
 import { configOf, managerOptions } from './config.ts'
 import { controllers } from './table.ts'
 

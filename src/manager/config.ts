@@ -4,7 +4,7 @@ import { parseDuration } from '../kit/duration.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { printable } from '../kit/printable.ts'
 import { checkTiming, type ElectionTiming, usualElection } from '../kube/election.ts'
-import { checkTable, choose } from './choose.ts'
+import { checkTable, choose } from './select-controllers.ts'
 import type { ControllerRow } from './controller.ts'
 
 const time = z.string().transform((text, context) => {

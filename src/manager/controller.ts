@@ -1,14 +1,14 @@
 import type { ManagerSettings } from '../contract/manager-settings.ts'
 import type { Metrics } from '../kit/metrics.ts'
-import type { Time } from '../kit/time.ts'
+import type { Time } from '../kit/monotonic-clock.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
 import type { Informer } from '../kube/informer.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Rule } from '../kube/rbac.ts'
-import type { Source } from '../kube/source.ts'
-import type { Term } from '../kube/term.ts'
-import type { Some } from '../kube/view.ts'
+import type { Source } from '../kube/watch-spec.ts'
+import type { Term } from '../kube/leader-term.ts'
+import type { Some } from '../kube/object-store.ts'
 import type { WorkQueue } from '../kube/work-queue.ts'
 
 /** A row of the table. Names and aliases are for ever: people have them in their settings, and identities bear them. */

@@ -1,5 +1,5 @@
-import type { Time } from '../kit/time.ts'
-import type { KnownHost } from './sources.ts'
+import type { Time } from '../kit/monotonic-clock.ts'
+import type { KnownHost } from './watch-specs.ts'
 
 /** In milliseconds. Agents give a sign of life every two minutes. */
 export const silentAfter = 5 * 60_000

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { HostRequest, HostStatus } from '../contract/host-object.ts'
-import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
-import { agentOf, hostRights } from '../kube/host-object.ts'
+import type { HostRequest, HostStatus } from '../contract/host-resource.ts'
+import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
+import { agentOf, hostRights } from '../kube/host-resource.ts'
 import type { ControllerRow } from './controller.ts'
 import { askHost, askRights } from './host-requests.ts'
-import { reconciling } from './reconciling.ts'
-import { TestAuthorizer } from './test-authorizer.ts'
-import { type Running, soon, type Stage, stage } from './test-stage.ts'
+import { reconciling } from './reconciler.ts'
+import { TestAuthorizer } from './testing/fake-authorizer.ts'
+import { type Running, soon, type Stage, stage } from './testing/manager-bench.ts'
 
 let authority: TestAuthority
 beforeAll(async () => {

@@ -1,9 +1,9 @@
-import { decideAsk, type HostWish } from '../contract/ask-host.ts'
-import type { HostResult } from '../contract/host-object.ts'
+import { decideAsk, type HostWish } from '../contract/decide-host-request.ts'
+import type { HostResult } from '../contract/host-resource.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { hosts } from '../kube/host-object.ts'
-import { get } from '../kube/read.ts'
-import { merge } from '../kube/write.ts'
+import { hosts } from '../kube/host-resource.ts'
+import { get } from '../kube/read-objects.ts'
+import { merge } from '../kube/write-objects.ts'
 import type { Right, Scene } from './controller.ts'
 
 /** What whoever asks hosts must be allowed to. */

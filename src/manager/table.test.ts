@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from 'vitest'
 import { noSettings } from '../contract/manager-settings.ts'
-import { type TestAuthority, testAuthority } from '../kit/test-authority.ts'
-import { checkTable, choose } from './choose.ts'
-import { managerObjects } from './rights.ts'
+import { type TestAuthority, testAuthority } from '../kit/testing/test-ca.ts'
+import { checkTable, choose } from './select-controllers.ts'
+import { managerObjects } from './rbac.ts'
 import { controllers } from './table.ts'
-import { hours } from './test-hour.ts'
-import { etcdOf, TestHosts } from './test-hosts.ts'
+import { hours } from './testing/fast-time-bench.ts'
+import { etcdOf, TestHosts } from './testing/fake-hosts.ts'
 
 let authority: TestAuthority
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import type { X509Certificate } from 'node:crypto'
-import { type Wish, wish as wishSchema } from '../contract/wish.ts'
+import { type Wish, wish as wishSchema } from '../contract/certificate-spec.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import type { AuthorityName } from './authority.ts'
+import type { AuthorityName } from './ca.ts'
 import { checkRequest } from './check-request.ts'
 import { inspectCertificate } from './inspect.ts'
 import { isValid, lifetimeOf, type Validity, year } from './lifetime.ts'
 import { isRenewable } from './renewable.ts'
 import { isProven } from './renewal-proof.ts'
-import { certificatesIn } from './several.ts'
+import { certificatesIn } from './pem-bundle.ts'
 import type { X509 } from './x509.ts'
 
 /** What somebody asks for who has a certificate, and wants one for another key in its place. */

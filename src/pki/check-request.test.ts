@@ -2,11 +2,11 @@ import { webcrypto } from 'node:crypto'
 import type { Extension, JsonName } from '@peculiar/x509'
 import { assert, asyncProperty, integer } from 'fast-check'
 import { expect, test } from 'vitest'
-import { makeAuthority } from './authority.ts'
+import { makeAuthority } from './ca.ts'
 import { day } from './lifetime.ts'
 import { makeRequest } from './request.ts'
 import { signRequest } from './sign.ts'
-import type { Wish } from '../contract/wish.ts'
+import type { Wish } from '../contract/certificate-spec.ts'
 import { loadX509 } from './x509.ts'
 
 const now = new Date()

@@ -4,7 +4,7 @@ import { HyperkubeError } from '../kit/errors.ts'
 import { printable } from '../kit/printable.ts'
 import { elements } from './der.ts'
 import { canonicalAddress, sameSpelling } from './names.ts'
-import type { Wish } from '../contract/wish.ts'
+import type { Wish } from '../contract/certificate-spec.ts'
 import type { X509 } from './x509.ts'
 
 /** No request of ours comes near it. */

@@ -4,7 +4,7 @@ import { HyperkubeError } from '../kit/errors.ts'
 import { elements, extensionsOf, inside } from './der.ts'
 import type { Validity } from './lifetime.ts'
 import { addressOf, type AlternativeNames } from './names.ts'
-import type { Usage } from '../contract/wish.ts'
+import type { Usage } from '../contract/certificate-spec.ts'
 
 /** What a certificate says. */
 export interface CertificateFacts extends Validity {

@@ -1,4 +1,4 @@
-import type { AuthorityName } from './authority.ts'
+import type { AuthorityName } from './ca.ts'
 import type { Subject } from './names.ts'
 
 /** Of components that are on every node: each has its own key, and all of them the same name. */

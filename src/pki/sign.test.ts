@@ -5,12 +5,12 @@ import { connect, createServer } from 'node:tls'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { run } from '../kit/command.ts'
-import { type Authority, makeAuthority } from './authority.ts'
+import { type Authority, makeAuthority } from './ca.ts'
 import { inspectCertificate } from './inspect.ts'
 import { day, year } from './lifetime.ts'
 import { makeRequest } from './request.ts'
 import { signRequest } from './sign.ts'
-import type { Wish } from '../contract/wish.ts'
+import type { Wish } from '../contract/certificate-spec.ts'
 
 const now = new Date()
 const kubernetes = await makeAuthority('kubernetes', 30 * year, now)

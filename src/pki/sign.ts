@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { HyperkubeError } from '../kit/errors.ts'
-import type { Authority } from './authority.ts'
+import type { Authority } from './ca.ts'
 import { checkRequest } from './check-request.ts'
 import { inspectCertificate } from './inspect.ts'
 import { signingKey } from './keys.ts'
@@ -8,7 +8,7 @@ import { isValid, validityFrom, within } from './lifetime.ts'
 import { type Random, systemRandom } from './random.ts'
 import { serialNumber } from './serial.ts'
 import { nameOf, namesExtension } from './subject.ts'
-import { type Wish, wish as wishSchema } from '../contract/wish.ts'
+import { type Wish, wish as wishSchema } from '../contract/certificate-spec.ts'
 import { loadX509, type X509 } from './x509.ts'
 
 /**

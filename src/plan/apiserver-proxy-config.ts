@@ -1,4 +1,4 @@
-import type { Scene } from './scene.ts'
+import type { Scene } from './context.ts'
 
 /** The local port where a host finds the API, whichever servers are well. */
 export const proxyPort = 6444

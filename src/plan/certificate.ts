@@ -1,5 +1,5 @@
 import type { PlannedCertificate } from '../contract/component-plan.ts'
-import type { Scene } from './scene.ts'
+import type { Scene } from './context.ts'
 
 interface CertificateWish {
   /** The path without an ending: that of the certificate and of its key. */

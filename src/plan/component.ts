@@ -1,5 +1,5 @@
 import { bareComponent, type ComponentPlan } from '../contract/component-plan.ts'
-import type { Scene } from './scene.ts'
+import type { Scene } from './context.ts'
 
 /** Plans one component of a host, or nothing where the host has no use for it. */
 export type Planner<S extends Scene> = (scene: S) => ComponentPlan | undefined

@@ -2,7 +2,7 @@ import type { PlannedFile } from '../contract/component-plan.ts'
 import { registryLoginName } from '../identity/secret-files.ts'
 import { containerdHosts } from './containerd-hosts.ts'
 import { secretFile, textFile } from './files.ts'
-import type { Scene } from './scene.ts'
+import type { Scene } from './context.ts'
 
 export interface ContainerdPlaces {
   readonly owner: string

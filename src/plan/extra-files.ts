@@ -1,6 +1,6 @@
 import { component, type Planner } from './component.ts'
 import { textFile } from './files.ts'
-import type { Scene } from './scene.ts'
+import type { Scene } from './context.ts'
 
 /** Files of the person's own, kept on the host with ours. */
 export function extraFiles(owner: string): Planner<Scene> {

@@ -1,5 +1,5 @@
 import type { PlannedFile } from '../contract/component-plan.ts'
-import type { PublicIdentity } from '../identity/public.ts'
+import type { PublicIdentity } from '../identity/public-identity.ts'
 
 interface Reader {
   readonly owner: string

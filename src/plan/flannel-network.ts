@@ -1,4 +1,4 @@
-import type { Scene } from './scene.ts'
+import type { Scene } from './context.ts'
 
 /** flannel's own file. The same on all hosts but for how packets are rewritten. */
 export function flannelNetwork({ cluster }: Scene, { nftables }: { readonly nftables: boolean }): string {

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { releases } from '../catalog/catalog.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import { readRke1 } from '../spec/rke1/read.ts'
-import { clusterOf, planInput, type Variation } from './fixtures.ts'
+import { readRke1 } from '../spec/rke1/read-rke1.ts'
+import { clusterOf, planInput, type Variation } from './testing/fixtures.ts'
 import { planCluster } from './plan.ts'
 
 /** Plans as people read and review them: what each shape of cluster puts on its hosts, to the last line. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inputOf } from './checks/fixtures.ts'
+import { inputOf } from './checks/testing/fixtures.ts'
 import { planCluster } from './plan.ts'
 
 const listeners = [{ port: 6443, process: 'haproxy' }]

@@ -1,10 +1,10 @@
 import { mayLabelItself } from '../spec/labels.ts'
 import { type Args, mergeArgs } from './args.ts'
-import { type JsonObject, mergeConfig } from './merge.ts'
+import { type JsonObject, mergeConfig } from './merge-config.ts'
 import { nodeOf } from './node.ts'
-import { reserved } from './reserved.ts'
-import type { Scene } from './scene.ts'
-import { ciphers } from './tls.ts'
+import { reserved } from './reserved-resources.ts'
+import type { Scene } from './context.ts'
+import { ciphers } from './tls-cipher-suites.ts'
 
 /** Paths on the host. */
 export interface KubeletFiles {

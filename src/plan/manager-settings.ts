@@ -1,5 +1,5 @@
 import { type ManagerSettings, noSettings } from '../contract/manager-settings.ts'
-import type { Scene } from './scene.ts'
+import type { Scene } from './context.ts'
 
 /** The local port where hyperkube's own controllers say how they are. */
 export const managerPort = 6447

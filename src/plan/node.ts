@@ -1,5 +1,5 @@
 import type { NodePlan } from '../contract/node-plan.ts'
-import { isControlPlane, isNode, type Scene } from './scene.ts'
+import { isControlPlane, isNode, type Scene } from './context.ts'
 
 const controlPlaneRole = 'node-role.kubernetes.io/control-plane'
 

@@ -4,13 +4,13 @@ import type { ComponentPlan } from '../contract/component-plan.ts'
 import { hasErrors } from '../contract/finding.ts'
 import { nodePlanFormat } from '../contract/node-plan.ts'
 import { createIdentity } from '../identity/identity.ts'
-import { publicIdentity } from '../identity/public.ts'
+import { publicIdentity } from '../identity/public-identity.ts'
 import { secretFiles } from '../identity/secret-files.ts'
 import { Secret } from '../pki/secret.ts'
-import { inputs } from './arbitraries.ts'
-import { planInput } from './fixtures.ts'
+import { inputs } from './testing/arbitraries.ts'
+import { planInput } from './testing/fixtures.ts'
 import { planCluster } from './plan.ts'
-import type { PlanInput } from './scene.ts'
+import type { PlanInput } from './context.ts'
 
 function bytes(input: PlanInput): string {
   return JSON.stringify(planCluster(input))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isRenewable } from '../pki/renewable.ts'
-import { clusterWith, planInput } from './fixtures.ts'
+import { clusterWith, planInput } from './testing/fixtures.ts'
 import { planCluster } from './plan.ts'
 
 const { plans } = planCluster(

@@ -5,10 +5,10 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import type { NodePlan } from '../contract/node-plan.ts'
 import { createIdentity, type Identity } from '../identity/identity.ts'
-import { publicIdentity } from '../identity/public.ts'
+import { publicIdentity } from '../identity/public-identity.ts'
 import { advanced, type KeyName, keyNames, phaseOf } from '../identity/replace-key.ts'
 import { secretFiles } from '../identity/secret-files.ts'
-import { clusterWith, planInput } from './fixtures.ts'
+import { clusterWith, planInput } from './testing/fixtures.ts'
 import { planCluster } from './plan.ts'
 
 const now = new Date('2026-11-15T00:00:00Z')

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { proxyMemoryFormat, type ProxyMemory } from '../contract/proxy-configuration.ts'
 import { readVersioned } from '../contract/versioned.ts'
 import { describe, hasCode } from '../kit/errors.ts'
-import { replaceFile } from '../kit/whole-file.ts'
+import { replaceFile } from '../kit/atomic-file.ts'
 
 /** The servers that were known when we last ran. A memory that is lost or damaged is only worth a line. */
 export async function remember(file: string, log: (line: string) => void): Promise<readonly string[]> {

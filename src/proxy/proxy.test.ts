@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { until } from '../kit/until.ts'
-import { type TestAuthority, testAuthority } from './test-authority.ts'
-import { freePort, health, TestBed } from './test-bed.ts'
+import { until } from '../kit/poll-until.ts'
+import { type TestAuthority, testAuthority } from './testing/openssl-test-ca.ts'
+import { freePort, health, TestBed } from './testing/proxy-test-bed.ts'
 
 let authority: TestAuthority
 let bed: TestBed

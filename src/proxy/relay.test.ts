@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { until } from '../kit/until.ts'
+import { until } from '../kit/poll-until.ts'
 import { parseAddress } from './address.ts'
-import { Connection } from './connection.ts'
+import { Connection } from './proxied-connection.ts'
 import type { Proxy } from './proxy.ts'
 import type { Settings } from './settings.ts'
-import { type TestAuthority, testAuthority } from './test-authority.ts'
-import { health, TestBed } from './test-bed.ts'
+import { type TestAuthority, testAuthority } from './testing/openssl-test-ca.ts'
+import { health, TestBed } from './testing/proxy-test-bed.ts'
 
 let authority: TestAuthority
 let bed: TestBed

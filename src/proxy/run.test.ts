@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { until } from '../kit/until.ts'
+import { until } from '../kit/poll-until.ts'
 import { parseAddress } from './address.ts'
 import { runProxy } from './run.ts'
-import { type TestAuthority, testAuthority } from './test-authority.ts'
-import { freePort, TestBed } from './test-bed.ts'
+import { type TestAuthority, testAuthority } from './testing/openssl-test-ca.ts'
+import { freePort, TestBed } from './testing/proxy-test-bed.ts'
 
 let authority: TestAuthority
 let bed: TestBed

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe } from '../kit/errors.ts'
-import { settleAll } from '../kit/settle.ts'
+import { settleAll } from '../kit/settle-all.ts'
 import { healthServer, listenInTheEnd } from './health-server.ts'
 import { sameMembers } from './members.ts'
 import { keepInMind, remember } from './memory.ts'

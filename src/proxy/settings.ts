@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { type ProxyConfiguration, proxyConfigurationFormat } from '../contract/proxy-configuration.ts'
 import { readVersioned } from '../contract/versioned.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import type { Pems } from './trust.ts'
+import type { Pems } from './server-agents.ts'
 
 /** All that comes from files, as they are now. */
 export interface Settings extends Pems {

@@ -1,4 +1,4 @@
-import type { Server } from './server.ts'
+import type { Server } from './api-server.ts'
 import type { Health } from './upstreams.ts'
 
 /** How the proxy is, for people and for programs that ask at /healthz. */

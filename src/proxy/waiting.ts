@@ -1,4 +1,4 @@
-import type { Talk } from './parting.ts'
+import type { Talk } from './drain-decision.ts'
 
 /**
  * Since when somebody waits for a server of which nobody has heard anything: a client that has spoken last, or we

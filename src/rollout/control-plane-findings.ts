@@ -2,8 +2,8 @@ import type { Finding } from '../contract/finding.ts'
 import { isAsleep, leaveOut, takeOut } from './etcd-findings.ts'
 import { bearsLoss } from './quorum.ts'
 import { type Host, isDisturbed, isTouched, namesOf } from './host.ts'
-import { joiningMembers, type Scene } from './scene.ts'
-import { list } from './words.ts'
+import { joiningMembers, type Scene } from './cluster-state.ts'
+import { list } from './format-names.ts'
 
 /** What is said about control planes, and members of etcd, that do not answer; and when the API has to be away. */
 export function controlPlaneFindings(scene: Scene): Finding[] {

@@ -1,5 +1,5 @@
 import { type Host, isDisturbed, isTouched, namesOf } from './host.ts'
-import type { Scene } from './scene.ts'
+import type { Scene } from './cluster-state.ts'
 import { type Gate, type Step, step } from './step.ts'
 
 /** New servers come first, together: nobody relies on them yet, and the old ones then restart in more company. */

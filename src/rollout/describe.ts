@@ -1,6 +1,6 @@
 import { quorum } from './quorum.ts'
 import type { ApplyStep, Gate, LeaveStep, Step } from './step.ts'
-import { list } from './words.ts'
+import { list } from './format-names.ts'
 
 /** A step in one line, for people. */
 export function describeStep(one: Step): string {

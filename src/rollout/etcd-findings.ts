@@ -1,8 +1,8 @@
 import type { Finding } from '../contract/finding.ts'
 import { quorum } from './quorum.ts'
 import { isDisturbed, namesOf } from './host.ts'
-import { joiningMembers, type Scene } from './scene.ts'
-import { list } from './words.ts'
+import { joiningMembers, type Scene } from './cluster-state.ts'
+import { list } from './format-names.ts'
 
 /** What would cost etcd its quorum. */
 export function etcdFindings(scene: Scene): Finding[] {

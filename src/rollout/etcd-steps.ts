@@ -1,6 +1,6 @@
 import { bearsLoss } from './quorum.ts'
 import { type Host, isDisturbed, isTouched, namesOf } from './host.ts'
-import { joiningMembers, type Scene } from './scene.ts'
+import { joiningMembers, type Scene } from './cluster-state.ts'
 import { type Gate, type Step, step } from './step.ts'
 
 /**

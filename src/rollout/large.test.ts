@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { everywhere, inputOf, liveOf, planned } from './fixtures.ts'
+import { everywhere, inputOf, liveOf, planned } from './testing/fixtures.ts'
 import type { RolloutInput } from './input.ts'
 import { type Rollout, rollout } from './rollout.ts'
 

@@ -1,6 +1,6 @@
 import type { Stage } from '../contract/stage.ts'
 import { isTouched, namesOf, takesPart } from './host.ts'
-import type { Scene } from './scene.ts'
+import type { Scene } from './cluster-state.ts'
 import { type Step, step } from './step.ts'
 
 /** Hosts that only clear away what they once had in a stage: nobody relies on it, so they need no turn. */

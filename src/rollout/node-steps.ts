@@ -1,6 +1,6 @@
 import type { Stage } from '../contract/stage.ts'
 import { type Host, isDisturbed, isTouched, isWorker, namesOf } from './host.ts'
-import type { Scene } from './scene.ts'
+import type { Scene } from './cluster-state.ts'
 import { type Gate, type Step, step } from './step.ts'
 
 /** Kubelets and the network. In a cluster that runs both go in one step, so that a host is disturbed once. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeGate } from './describe.ts'
-import { changes, everywhere, hostPlan, inputOf, liveOf, opOf, planned } from './fixtures.ts'
+import { changes, everywhere, hostPlan, inputOf, liveOf, opOf, planned } from './testing/fixtures.ts'
 import { rollout } from './rollout.ts'
 import type { Step } from './step.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isApply } from './step.ts'
-import { changes, everywhere, hostPlan, inputOf, liveOf, planned } from './fixtures.ts'
+import { changes, everywhere, hostPlan, inputOf, liveOf, planned } from './testing/fixtures.ts'
 import type { RolloutInput } from './input.ts'
 import { type Rollout, rollout } from './rollout.ts'
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { NodePlan } from '../contract/node-plan.ts'
 import { diff } from '../diff/diff.ts'
-import { presentAfter } from '../diff/items.ts'
-import { clusterOf, planInput } from '../plan/fixtures.ts'
+import { presentAfter } from '../diff/plan-resources.ts'
+import { clusterOf, planInput } from '../plan/testing/fixtures.ts'
 import { planCluster } from '../plan/plan.ts'
 import { describeStep } from './describe.ts'
-import { inputOf, liveOf } from './fixtures.ts'
+import { inputOf, liveOf } from './testing/fixtures.ts'
 import { rollout } from './rollout.ts'
 
 /** A real cluster, from its file to the order across its hosts. */

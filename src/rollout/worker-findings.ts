@@ -1,8 +1,8 @@
 import type { Finding } from '../contract/finding.ts'
 import { isLoud } from './node-steps.ts'
 import { type Host, isWorker } from './host.ts'
-import type { Scene } from './scene.ts'
-import { list } from './words.ts'
+import type { Scene } from './cluster-state.ts'
+import { list } from './format-names.ts'
 
 /** Workers that do not answer are left behind, up to a number. */
 export function workerFindings(scene: Scene): Finding[] {

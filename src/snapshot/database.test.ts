@@ -1,7 +1,7 @@
 import { assert, asyncProperty, integer } from 'fast-check'
 import { expect, test } from 'vitest'
 import { databaseBytes } from './database.ts'
-import { databaseOf, piecesOf } from './fixtures.ts'
+import { databaseOf, piecesOf } from './testing/fixtures.ts'
 
 const whole = databaseOf(4)
 const silent = (): void => undefined

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { directoryStore } from './directory-store.ts'
-import { temporaryDirectory } from './fixtures.ts'
+import { temporaryDirectory } from './testing/fixtures.ts'
 
 const { signal } = new AbortController()
 const silent = (): void => undefined

@@ -1,7 +1,7 @@
 import { link, mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
-import { syncDirectory } from '../kit/whole-file.ts'
+import { syncDirectory } from '../kit/atomic-file.ts'
 import { snapshotName } from './name.ts'
 import { fileBytes, writeNew } from './file-bytes.ts'
 import type { SnapshotStore, StoredSnapshot } from './store.ts'

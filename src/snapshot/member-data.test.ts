@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { temporaryDirectory } from './fixtures.ts'
+import { temporaryDirectory } from './testing/fixtures.ts'
 import { memberArchive, seatText } from './member-data.ts'
 
 const { signal } = new AbortController()

@@ -5,7 +5,7 @@ import { run } from '../kit/command.ts'
 import { notRestored } from './errors.ts'
 import { fileBytes } from './file-bytes.ts'
 import type { FileDigest } from './manifest.ts'
-import type { EtcdPrograms } from './scratch-member.ts'
+import type { EtcdPrograms } from './temporary-etcd.ts'
 
 /** A member of an etcd that is made from a database. */
 export interface Seat {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { stampOf, timeOf } from '../kit/stamp.ts'
+import { stampOf, timeOf } from '../kit/file-timestamp.ts'
 
 const ending = '.snapshot'
 

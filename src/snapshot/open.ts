@@ -4,7 +4,7 @@ import { isSignedBy } from '../bundle/signature.ts'
 import { readVersioned } from '../contract/versioned.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { corrupt, foreign } from './errors.ts'
-import { type Front, manifestName, readFront } from './front.ts'
+import { type Front, manifestName, readFront } from './archive-header.ts'
 import {
   databaseFile,
   type SmallFile,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { observationOf, type SeenMember } from './fixtures.ts'
+import { observationOf, type SeenMember } from './testing/fixtures.ts'
 import { pickMember } from './pick-member.ts'
 
 const leader: SeenMember = { id: 'a', leads: true, index: 20 }

@@ -6,7 +6,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signatureOf } from '../bundle/signature.ts'
 import { tarFile, tarSpace } from '../bundle/tar.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { databaseOf, keys, observationOf, piecesOf, temporaryDirectory, trust, wish } from './fixtures.ts'
+import {
+  databaseOf,
+  keys,
+  observationOf,
+  piecesOf,
+  temporaryDirectory,
+  trust,
+  wish,
+} from './testing/fixtures.ts'
 import { manifestText, type SnapshotManifest } from './manifest.ts'
 import { checkSnapshot, openSnapshot } from './open.ts'
 import { saveSnapshot } from './save.ts'

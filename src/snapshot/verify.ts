@@ -4,7 +4,7 @@ import { HyperkubeError } from '../kit/errors.ts'
 import { writeNew } from './file-bytes.ts'
 import { databaseFile } from './manifest.ts'
 import { type OpenSnapshot, openSnapshot, type Trust } from './open.ts'
-import { type EtcdPrograms, startScratch } from './scratch-member.ts'
+import { type EtcdPrograms, startScratch } from './temporary-etcd.ts'
 
 export interface VerifyWorld {
   readonly trust: Trust

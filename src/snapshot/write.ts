@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { signatureOf } from '../bundle/signature.ts'
 import { tarEnd, tarFile, tarHeader, tarPadding } from '../bundle/tar.ts'
-import { manifestName, signatureName } from './front.ts'
+import { manifestName, signatureName } from './archive-header.ts'
 import { databaseFile, manifestText, type SmallFile, smallFiles, type SnapshotManifest } from './manifest.ts'
 
 export interface SnapshotContent {

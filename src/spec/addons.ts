@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ipAddress, labelKey, labelValue, linuxPath, port, quantity } from './scalars.ts'
-import { unlessNone } from './unless-none.ts'
+import { unlessNone } from './settings-or-none.ts'
 
 /** Names that are taken by the addons that come with hyperkube. */
 export const builtInAddons = ['coredns', 'metrics-server', 'traefik', 'local-path'] as const

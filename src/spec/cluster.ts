@@ -6,7 +6,7 @@ import { etcd } from './etcd.ts'
 import { host, ssh } from './host.ts'
 import { manager } from './manager.ts'
 import { network } from './network.ts'
-import { ownAddon } from './own-addon.ts'
+import { ownAddon } from './user-addon.ts'
 import { address, dnsLabel, kubernetesVersion, port, secretReference, windowsDirectory } from './scalars.ts'
 
 export const apiVersion = 'hyperkube.dev/v1'

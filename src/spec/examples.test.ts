@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readCluster } from './read.ts'
+import { readCluster } from './read-cluster.ts'
 
 const directory = join(import.meta.dirname, '../../examples')
 const examples = globSync('*.yml', { cwd: directory })

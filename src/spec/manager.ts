@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { unlessNone } from './unless-none.ts'
+import { unlessNone } from './settings-or-none.ts'
 
 const controller = z
   .string()

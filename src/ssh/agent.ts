@@ -5,7 +5,7 @@ import ssh2, {
   type SignCallback,
   type SigningRequestOptions,
 } from 'ssh2'
-import { unlessAborted } from './wait.ts'
+import { unlessAborted } from './deadline.ts'
 
 /** The keys that an ssh agent holds, each as an agent of that key alone; none when there is no agent that answers. */
 export async function agentKeys(socket: string, signal: AbortSignal): Promise<readonly AgentKey[]> {

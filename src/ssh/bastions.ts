@@ -4,10 +4,10 @@ import { openFailure } from './dial-errors.ts'
 import { type Link, logIn } from './login.ts'
 import { programOnly } from './login-errors.ts'
 import type { Settings } from './options.ts'
-import type { Hop } from './reach.ts'
+import type { Hop } from './ssh-route.ts'
 import { connectTcp } from './tcp.ts'
-import { unreachable } from './unreachable.ts'
-import { expiring, unlessAborted } from './wait.ts'
+import { unreachable } from './unreachable-error.ts'
+import { expiring, unlessAborted } from './deadline.ts'
 
 /** Connections to bastions, each of which all hosts behind it share: sshd refuses many logins at once. */
 export interface Bastions {

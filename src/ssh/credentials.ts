@@ -1,9 +1,9 @@
 import type { AnyAuthMethod, ParsedKey } from 'ssh2'
 import { fingerprint } from '../identity/host-key.ts'
 import { agentKeys } from './agent.ts'
-import { hostKeyText } from './host-key-text.ts'
+import { hostKeyText } from './host-key-format.ts'
 import { type FoundKey, readKeys } from './key-files.ts'
-import type { Hop } from './reach.ts'
+import type { Hop } from './ssh-route.ts'
 
 /** One key to offer. */
 export interface Offer {

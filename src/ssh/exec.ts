@@ -6,7 +6,7 @@ import { printable } from '../kit/printable.ts'
 import { collect } from './collect.ts'
 import type { ExecOptions, ExecResult } from './remote.ts'
 import type { Channel } from './transport.ts'
-import { expiring, type Limit } from './wait.ts'
+import { expiring, type Limit } from './deadline.ts'
 
 /** Feeds a program that was just started, and waits for all it has to say. */
 export async function runToEnd(

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Jump } from './jump.ts'
-import type { Hop, Operator } from './reach.ts'
-import type { ConfiguredHost } from './user-config.ts'
+import type { Hop, Operator } from './ssh-route.ts'
+import type { ConfiguredHost } from './ssh-config.ts'
 
 /** What is asked for of one machine, before ~/.ssh/config and habits fill it up. */
 export interface Wish extends Jump {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import ssh2, { type ParsedKey } from 'ssh2'
 import { describe } from '../kit/errors.ts'
-import type { KeyFile } from './reach.ts'
+import type { KeyFile } from './ssh-route.ts'
 
 /** What was found in the place of a private key. */
 export type FoundKey =

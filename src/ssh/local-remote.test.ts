@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
-import { echoServer } from './contract/echo-server.ts'
+import { echoServer } from './testing/echo-server.ts'
 import { localRemote } from './local-remote.ts'
-import { remoteContract } from './contract/contract.ts'
+import { remoteContract } from './testing/remote-contract.ts'
 
 let directory = ''
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { connect } from 'node:net'
 import { userInfo } from 'node:os'
 import type { Duplex } from 'node:stream'
-import { bound } from './bound.ts'
+import { bound } from './destroy-on-abort.ts'
 import { dialFailed, type Target } from './dial-errors.ts'
 import { connectionLost } from './login-errors.ts'
 import { processChannel } from './process-channel.ts'
-import { remoteOver } from './remote-over.ts'
+import { remoteOver } from './create-remote.ts'
 import type { Remote } from './remote.ts'
-import { asError, unlessAborted } from './wait.ts'
+import { asError, unlessAborted } from './deadline.ts'
 
 /** This machine itself, as a host: `local: true` in cluster.yml. */
 export function localRemote(host: string): Remote {

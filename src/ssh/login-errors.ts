@@ -1,7 +1,7 @@
 import { HyperkubeError } from '../kit/errors.ts'
 import { printable } from '../kit/printable.ts'
-import type { Hop } from './reach.ts'
-import { placeOf, target } from './unreachable.ts'
+import type { Hop } from './ssh-route.ts'
+import { placeOf, target } from './unreachable-error.ts'
 
 /** What was tried at a host that let nobody in. */
 export interface Refusal {

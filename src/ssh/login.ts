@@ -1,13 +1,13 @@
 import type { Duplex } from 'node:stream'
 import ssh2, { type Algorithms, type AuthenticationType, type Client, type NextAuthHandler } from 'ssh2'
 import { type Credentials, gatherCredentials } from './credentials.ts'
-import { hostKeyAlgorithms, hostKeyText } from './host-key-text.ts'
+import { hostKeyAlgorithms, hostKeyText } from './host-key-format.ts'
 import { connectionLost, keyNotRead } from './login-errors.ts'
-import { loginFailure, lossOf, type Progress } from './login-failure.ts'
+import { loginFailure, lossOf, type Progress } from './explain-login-error.ts'
 import type { Settings } from './options.ts'
-import type { Hop } from './reach.ts'
-import { unreachable } from './unreachable.ts'
-import { expiring, unlessAborted } from './wait.ts'
+import type { Hop } from './ssh-route.ts'
+import { unreachable } from './unreachable-error.ts'
+import { expiring, unlessAborted } from './deadline.ts'
 
 /** A machine that we are logged in to. */
 export interface Link {

@@ -1,4 +1,4 @@
-import type { Hop } from './reach.ts'
+import type { Hop } from './ssh-route.ts'
 
 /**
  * Asked about each machine on the way that shows a key which is not pinned, before any key of ours is shown to it. What it

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import type { Argv } from '../kit/command.ts'
 import { hasCode } from '../kit/errors.ts'
 import type { Channel } from './transport.ts'
-import { unlessAborted } from './wait.ts'
+import { unlessAborted } from './deadline.ts'
 
 /** A program of this machine, as one at work on a host. It is told to end with all that it started. */
 export function processChannel(argv: Argv, env: NodeJS.ProcessEnv = process.env): Channel {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Hop } from './reach.ts'
+import type { Hop } from './ssh-route.ts'
 import { nameIn, systemConfig } from './system-config.ts'
 
 const hop: Hop = {

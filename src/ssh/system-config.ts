@@ -1,5 +1,5 @@
 import type { Keepalive } from './options.ts'
-import type { Hop } from './reach.ts'
+import type { Hop } from './ssh-route.ts'
 
 export interface SystemConfig {
   /** The way, the host last. */

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
 import { Tunnel } from '../kit/tunnel.ts'
-import { bound } from './bound.ts'
+import { bound } from './destroy-on-abort.ts'
 import { dialFailed, type Target } from './dial-errors.ts'
 import { connectionLost } from './login-errors.ts'
 import { processChannel } from './process-channel.ts'
 import { type Destination, type Master, plainWords } from './system-master.ts'
-import { unlessAborted } from './wait.ts'
+import { unlessAborted } from './deadline.ts'
 
 /** A connection that a host makes, by a program whose input and output it is. */
 export async function systemDial(

@@ -6,10 +6,10 @@ import { gatherCredentials } from './credentials.ts'
 import { connectionLost, keyNotRead } from './login-errors.ts'
 import type { Settings } from './options.ts'
 import { processChannel } from './process-channel.ts'
-import type { Reach } from './reach.ts'
-import { hopIn, lastWords, systemFailure } from './system-failure.ts'
-import { unreachable } from './unreachable.ts'
-import { expiring, unlessAborted } from './wait.ts'
+import type { Reach } from './ssh-route.ts'
+import { hopIn, lastWords, systemFailure } from './system-errors.ts'
+import { unreachable } from './unreachable-error.ts'
+import { expiring, unlessAborted } from './deadline.ts'
 
 /** The one connection that all programs on a host share. */
 export interface Master {

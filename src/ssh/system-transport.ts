@@ -1,7 +1,7 @@
 import { quote } from '../kit/shell.ts'
 import { connectionLost } from './login-errors.ts'
 import { processChannel } from './process-channel.ts'
-import type { Reach } from './reach.ts'
+import type { Reach } from './ssh-route.ts'
 import { systemDial } from './system-dial.ts'
 import { type Destination, type Master, plainWords } from './system-master.ts'
 import type { Channel, SshTransport } from './transport.ts'

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import type { Settings } from './options.ts'
-import type { Hop } from './reach.ts'
-import { obstacleOf, unreachable } from './unreachable.ts'
-import { expiring, unlessAborted } from './wait.ts'
+import type { Hop } from './ssh-route.ts'
+import { obstacleOf, unreachable } from './unreachable-error.ts'
+import { expiring, unlessAborted } from './deadline.ts'
 
 /** A connection of our own making: without noDelay each of ssh's small packets would wait for the one before it. */
 export async function connectTcp(

@@ -3,9 +3,9 @@ import { stringify } from 'yaml'
 import { testImage } from '../../lab/cluster/artifacts.ts'
 import { dial, probe, type ProbePod, probePods } from '../../lab/bench/workload.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { traces } from '../../lab/hosts/sweep.ts'
-import { until } from '../../src/kit/until.ts'
-import { bareCluster, type Cluster } from '../support/cluster.ts'
+import { traces } from '../../lab/hosts/cleanup.ts'
+import { until } from '../../src/kit/poll-until.ts'
+import { bareCluster, type Cluster } from '../support/kubectl-cluster.ts'
 import { freshLab, noTraces } from '../support/lab.ts'
 
 let lab: Lab

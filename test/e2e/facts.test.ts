@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Facts } from '../../src/contract/facts.ts'
-import { until } from '../../src/kit/until.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import { freshLab, oneHost } from '../support/lab.ts'
 import { factsOf, installProgram } from '../support/program.ts'
 

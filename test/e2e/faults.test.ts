@@ -2,10 +2,10 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
-import { settleAll } from '../../src/kit/settle.ts'
-import { until } from '../../src/kit/until.ts'
-import { apiAnswers, expectScreen, FaultScene, kubernetes, up } from '../support/fault-scene.ts'
-import { Typist } from '../support/typist.ts'
+import { settleAll } from '../../src/kit/settle-all.ts'
+import { until } from '../../src/kit/poll-until.ts'
+import { apiAnswers, expectScreen, FaultScene, kubernetes, up } from '../support/fault-lab.ts'
+import { Typist } from '../support/terminal.ts'
 
 /**
  * What a person sees when something is wrong, each as a file to be read: what it is, on which host, and what to type

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { type Course, courseOf } from '../support/course.ts'
+import { type Course, courseOf } from '../support/up-phases.ts'
 import { interruptedRound } from '../support/interrupted-round.ts'
 import { freshLab, mortalHosts } from '../support/lab.ts'
 import { newOperator, type Operator } from '../support/operator.ts'

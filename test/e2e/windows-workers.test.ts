@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { inflictOn, removeRule } from '../../lab/windows/up-windows.ts'
-import type { Fault } from '../../src/agent/windows/simulator/faults.ts'
-import { until } from '../../src/kit/until.ts'
+import { inflictOn, removeRule } from '../../lab/windows/start-hosts.ts'
+import type { Fault } from '../../lab/windows/simulator/faults.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import { spoil, textOn, windowsCluster } from '../support/windows-cluster.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
-import { apiAnswers, expectScreen, FaultScene, isActive, up } from '../support/fault-scene.ts'
+import { apiAnswers, expectScreen, FaultScene, isActive, up } from '../support/fault-lab.ts'
 
 /** What a person sees when one of three control planes, or two, do not answer. The tests stand in an order. */
 let scene: FaultScene

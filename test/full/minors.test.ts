@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startBareCluster } from '../../lab/bench/bare-cluster.ts'
 import { cacheDirectory } from '../../lab/cache.ts'
-import { type KubernetesVersion, kubernetesVersions } from '../../lab/engine/parts.ts'
+import { type KubernetesVersion, kubernetesVersions } from '../../lab/components/parts.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { silentReport } from '../../lab/report.ts'
-import { settleAll } from '../../src/kit/settle.ts'
+import { settleAll } from '../../src/kit/settle-all.ts'
 import { freshLab } from '../support/lab.ts'
 
 const labs = new Map<KubernetesVersion, Lab>()

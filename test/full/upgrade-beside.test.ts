@@ -8,7 +8,7 @@ import {
   kubeadmTrial,
   type UpgradeTrial,
   type UpgradeWish,
-} from '../support/upgrade-trial.ts'
+} from '../support/upgrade-comparison.ts'
 
 const shape = process.env['UPGRADE_SHAPE'] ?? '3+2'
 const [from, to] = ['v1.36.4', 'v1.37.1'] as const

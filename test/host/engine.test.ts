@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cacheDirectory } from '../../lab/cache.ts'
-import { buildEngine, reportedVersion } from '../../lab/engine/build.ts'
-import { partId, selectParts } from '../../lab/engine/parts.ts'
+import { buildEngine, reportedVersion } from '../../lab/components/build.ts'
+import { partId, selectParts } from '../../lab/components/parts.ts'
 import { terminalReport } from '../../lab/report.ts'
 
 const built = await buildEngine(selectParts(), { cache: cacheDirectory(), report: terminalReport() })

@@ -7,10 +7,10 @@ import { cacheDirectory } from '../../lab/cache.ts'
 import { ensureBase } from '../../lab/hosts/base.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import { Lab } from '../../lab/hosts/lab.ts'
-import { type Traces, traces } from '../../lab/hosts/sweep.ts'
+import { type Traces, traces } from '../../lab/hosts/cleanup.ts'
 import { silentReport } from '../../lab/report.ts'
-import { settleAll } from '../../src/kit/settle.ts'
-import { until } from '../../src/kit/until.ts'
+import { settleAll } from '../../src/kit/settle-all.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import { freshLab, noTraces } from '../support/lab.ts'
 
 const five = ['h1', 'h2', 'h3', 'h4', 'h5']

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { until } from '../../src/kit/until.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import { freshLab } from '../support/lab.ts'
 
 let lab: Lab

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { until } from '../../src/kit/until.ts'
-import { bareCluster, type Cluster } from '../support/cluster.ts'
+import { until } from '../../src/kit/poll-until.ts'
+import { bareCluster, type Cluster } from '../support/kubectl-cluster.ts'
 import { freshLab } from '../support/lab.ts'
 
 let lab: Lab

@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Finding } from '../../src/contract/finding.ts'
-import { until } from '../../src/kit/until.ts'
-import type { Crew } from '../../src/lifecycle/crew.ts'
-import type { Peer } from '../../src/lifecycle/peers/peer.ts'
+import { until } from '../../src/kit/poll-until.ts'
+import type { Crew } from '../../src/lifecycle/connected-agents.ts'
+import type { Peer } from '../../src/lifecycle/network-preflight/peer.ts'
 import { preflight } from '../../src/lifecycle/preflight.ts'
 import { freshLab } from '../support/lab.ts'
-import { labCrew } from '../support/lab-crew.ts'
+import { labCrew } from '../support/lab-agents.ts'
 
 /**
  * Three control planes that are members of etcd and nodes as well. All hosts of the lab have the clock of the machine, so

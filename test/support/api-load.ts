@@ -1,7 +1,7 @@
 import { request } from 'node:https'
 import { z } from 'zod'
 import type { KubeApi } from '../../lab/cluster/kube-api.ts'
-import { type Answer, connectionOf, http2Way, type LoadTarget, plainWay, type Way } from './api-ways.ts'
+import { type Answer, connectionOf, http2Way, type LoadTarget, plainWay, type Way } from './api-transports.ts'
 
 /** What clients have seen. Times are in milliseconds. */
 export const loadFigures = z.strictObject({

@@ -1,7 +1,7 @@
 import type { KubeApi } from '../../lab/cluster/kube-api.ts'
 import { testImage } from '../../lab/cluster/artifacts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
-import { until } from '../../src/kit/until.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import { ApiLoad, type LoadFigures } from './api-load.ts'
 import { CountedWrites, lostWrites, type WriteFigures } from './counted-writes.ts'
 import type { credentialsIn } from './kubeconfig.ts'

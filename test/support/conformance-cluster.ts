@@ -1,6 +1,6 @@
-import { conformanceParts } from '../../lab/engine/parts.ts'
+import { conformanceParts } from '../../lab/components/parts.ts'
 import { freshLab } from './lab.ts'
-import { serveOutsideNames } from './outside-names.ts'
+import { serveOutsideNames } from './test-dns-server.ts'
 import { type UpCluster, upCluster } from './up-cluster.ts'
 
 /** A cluster as people have it, with its addons, and a mirror that has upstream's suite and the images of its tests. */

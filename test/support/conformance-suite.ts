@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type ConformanceReport, reportFormat } from '../../src/conformance/report.ts'
 import { readVersioned } from '../../src/contract/versioned.ts'
-import { settleAll } from '../../src/kit/settle.ts'
-import { until } from '../../src/kit/until.ts'
+import { settleAll } from '../../src/kit/settle-all.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import type { UpCluster } from './up-cluster.ts'
 
 export const thirty = join(import.meta.dirname, 'conformance-thirty.txt')

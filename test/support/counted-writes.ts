@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
-import { loadTarget, type LoadTarget } from './api-ways.ts'
+import { loadTarget, type LoadTarget } from './api-transports.ts'
 import { inNetworkOf, orderOf } from './network-process.ts'
 
 const order = z.strictObject({ target: loadTarget, perSecond: z.number() })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { testImage } from '../../lab/cluster/artifacts.ts'
-import type { KubernetesVersion } from '../../lab/engine/parts.ts'
-import { until } from '../../src/kit/until.ts'
-import { foresee } from './foreseen.ts'
+import type { KubernetesVersion } from '../../lab/components/parts.ts'
+import { until } from '../../src/kit/poll-until.ts'
+import { foresee } from './dry-run.ts'
 import { kubectlOf } from './kubectl.ts'
 import type { UpCluster } from './up-cluster.ts'
 

@@ -1,7 +1,7 @@
 import type { Host } from '../../lab/hosts/host.ts'
 import { etcdctl } from './etcdctl.ts'
 import type { Component } from './heal-row.ts'
-import type { HealScene } from './heal-scene.ts'
+import type { HealScene } from './heal-cluster.ts'
 
 /** Of the service that has visitors all the while. */
 export const shopAddress = '10.96.88.88'

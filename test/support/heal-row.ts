@@ -1,5 +1,5 @@
 import type { Host } from '../../lab/hosts/host.ts'
-import type { HealScene } from './heal-scene.ts'
+import type { HealScene } from './heal-cluster.ts'
 
 /** The eight that a Kubernetes node is made of. */
 export const components = [

@@ -2,7 +2,7 @@ import type { Host } from '../../lab/hosts/host.ts'
 import { conflist, overlay, shopAddress, subnetFile, works } from './heal-components.ts'
 import type { Component, HealRow } from './heal-row.ts'
 import { goOn } from './heal-rows-process.ts'
-import type { HealScene } from './heal-scene.ts'
+import type { HealScene } from './heal-cluster.ts'
 
 /** Where what is taken away lies, until it is certain that nobody needs it. */
 const kept = '/root/heal-kept'

@@ -2,7 +2,7 @@ import type { Host } from '../../lab/hosts/host.ts'
 import { allWorks } from './heal-components.ts'
 import type { HealRow } from './heal-row.ts'
 import { soon } from './heal-rows-process.ts'
-import type { HealScene } from './heal-scene.ts'
+import type { HealScene } from './heal-cluster.ts'
 
 const common = {
   expects: 'waits-for-world',

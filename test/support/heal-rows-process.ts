@@ -1,7 +1,7 @@
 import type { Host } from '../../lab/hosts/host.ts'
 import { works } from './heal-components.ts'
 import { type Component, components, hostsOf, type HealRow, workers } from './heal-row.ts'
-import type { HealScene } from './heal-scene.ts'
+import type { HealScene } from './heal-cluster.ts'
 
 const nothing = async (): Promise<void> => undefined
 

@@ -1,12 +1,12 @@
 import type { Host } from '../../lab/hosts/host.ts'
-import { until } from '../../src/kit/until.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import { BusyCluster, type BusyFigures } from './busy-cluster.ts'
 import { commandIn, lineOf, namedBy } from './heal-doctor.ts'
 import type { HealRun } from './heal-figures.ts'
 import type { HealRow } from './heal-row.ts'
-import type { HealScene } from './heal-scene.ts'
-import { disturbed, serviceRuns } from './heal-untouched.ts'
-import { Witness } from './heal-witness.ts'
+import type { HealScene } from './heal-cluster.ts'
+import { disturbed, serviceRuns } from './service-runs.ts'
+import { Witness } from './heal-observer.ts'
 
 const counted = '/api/v1/namespaces/default/configmaps?labelSelector=counted'
 /** Until `doctor` names a fault that lasts, and until it is silent again. */

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BusyCluster } from './busy-cluster.ts'
-import { aloneFor, aloneRun, withoutAgents } from './heal-alone.ts'
+import { aloneFor, aloneRun, withoutAgents } from './heal-without-agents.ts'
 import { askDoctor } from './heal-doctor.ts'
 import {
   alonePart,
@@ -17,7 +17,7 @@ import {
 import { type AloneResult, type HealResult, healResults, type HealRun, merged } from './heal-figures.ts'
 import { type HealRow, turns } from './heal-row.ts'
 import { healRun } from './heal-run.ts'
-import { HealScene } from './heal-scene.ts'
+import { HealScene } from './heal-cluster.ts'
 import type { UpCluster } from './up-cluster.ts'
 
 /** Ends only what hangs: every wait within has its own end. */

@@ -2,7 +2,7 @@ import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { run } from '../../src/kit/command.ts'
 import type { Interruption } from './interruption.ts'
-import type { ToldCommand } from './told-command.ts'
+import type { ToldCommand } from './event-command.ts'
 
 /** Interrupts a command. A host that loses its power gets it back at once. */
 export async function inflict(

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Event } from '../../src/contract/event.ts'
-import { describeMoment, isAt, type Moment } from './course.ts'
+import { describeMoment, isAt, type Moment } from './up-phases.ts'
 import { inflict } from './inflict.ts'
 import type { Interruption, InterruptionKind } from './interruption.ts'
 import type { Operator } from './operator.ts'
-import type { ToldEnd } from './told-command.ts'
+import type { ToldEnd } from './event-command.ts'
 
 /** A run of `up` to which something happened. */
 export interface InterruptedUp {

@@ -1,6 +1,6 @@
 import type { RoundResult } from './interrupted-round.ts'
 import { interruptionKinds } from './interruption.ts'
-import type { Undoing } from './undoing.ts'
+import type { Undoing } from './pending-work.ts'
 
 export interface Evidence {
   readonly date: Date

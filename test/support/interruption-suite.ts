@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseShape, shapeHosts } from '../../lab/cluster/shape.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { type Course, courseOf } from './course.ts'
+import { type Course, courseOf } from './up-phases.ts'
 import { interruptedRound } from './interrupted-round.ts'
 import { interruptions } from './interruption.ts'
 import { type Evidence, evidenceText } from './interruption-evidence.ts'
-import type { Known } from './known.ts'
+import type { Known } from './cluster-invariants.ts'
 import { freshLab, mortalHosts } from './lab.ts'
 import { newOperator, type Operator } from './operator.ts'
-import { undo, type Undoing } from './undoing.ts'
+import { undo, type Undoing } from './pending-work.ts'
 
 export interface InterruptionSuite {
   /** Of its lab. */

@@ -1,7 +1,7 @@
 import { cacheDirectory } from '../../lab/cache.ts'
-import { selectParts } from '../../lab/engine/parts.ts'
+import { selectParts } from '../../lab/components/parts.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { type MirrorOptions, openMirror } from '../../lab/mirror/open.ts'
+import { type MirrorOptions, openMirror } from '../../lab/mirror/open-mirror.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
 import { silentReport } from '../../lab/report.ts'
 

@@ -1,8 +1,8 @@
 import { cacheDirectory } from '../../lab/cache.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import { Lab, type UpOptions } from '../../lab/hosts/lab.ts'
-import type { Traces } from '../../lab/hosts/sweep.ts'
-import { settleAll } from '../../src/kit/settle.ts'
+import type { Traces } from '../../lab/hosts/cleanup.ts'
+import { settleAll } from '../../src/kit/settle-all.ts'
 
 /** A lab of the test's own, empty whatever an earlier run has left. */
 export async function freshLab(name: string): Promise<Lab> {

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream'
 import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 import { ApiLoad, type Load, type LoadFigures, loadFigures } from './api-load.ts'
-import { type LoadTarget, loadTarget } from './api-ways.ts'
+import { type LoadTarget, loadTarget } from './api-transports.ts'
 import { orderOf, spawnInNetwork } from './network-process.ts'
 
 /** What the process is told, in the first line of its input. It stops when its input ends. */

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import type { Host } from '../../lab/hosts/host.ts'
 import { buildExecutable, ownTarget } from '../../scripts/executable.ts'
 import type { OwnRelease } from '../../src/lifecycle/agent-install.ts'
-import { type Crew, type CrewOptions, gather } from '../../src/lifecycle/crew.ts'
-import { connect } from '../../src/ssh/connect.ts'
-import { resolveReach } from '../../src/ssh/reach.ts'
-import { noSshConfig } from '../../src/ssh/user-config.ts'
+import { type Crew, type CrewOptions, gather } from '../../src/lifecycle/connected-agents.ts'
+import { connect } from '../../src/ssh/connect-built-in.ts'
+import { resolveReach } from '../../src/ssh/ssh-route.ts'
+import { noSshConfig } from '../../src/ssh/ssh-config.ts'
 
 /** hyperkube itself, as if it were of a version. */
 export async function releaseOf(version: string, directory: string): Promise<OwnRelease> {

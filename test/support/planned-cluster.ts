@@ -5,11 +5,11 @@ import { stringify } from 'yaml'
 import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 import { type NodePlan, nodePlanFormat } from '../../src/contract/node-plan.ts'
-import { privateFiles } from '../../src/identity/files.ts'
+import { privateFiles } from '../../src/identity/private-files.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import { readIdentity, readKeyFile } from '../../src/identity/store.ts'
 import { type CommandResult, run } from '../../src/kit/command.ts'
-import { settleAll } from '../../src/kit/settle.ts'
+import { settleAll } from '../../src/kit/settle-all.ts'
 import { factsOf, installProgram } from './program.ts'
 
 const root = join(import.meta.dirname, '../..')

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { inject } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import { type Facts, factsFormat } from '../../src/contract/facts.ts'
-import { settleAll } from '../../src/kit/settle.ts'
+import { settleAll } from '../../src/kit/settle-all.ts'
 
 /** Puts hyperkube itself on hosts, as one executable, where a shell finds it. */
 export async function installProgram(hosts: readonly Host[]): Promise<void> {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Credentials } from '../../lab/cluster/kube-api.ts'
-import { sendFiles } from '../../lab/cluster/send.ts'
+import { sendFiles } from '../../lab/cluster/send-files.ts'
 import type { Host } from '../../lab/hosts/host.ts'
-import { until } from '../../src/kit/until.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import { ApiLoad, type Load, type LoadFigures } from './api-load.ts'
 
 const directory = 'etc/apiserver-proxy'

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { until } from '../../src/kit/until.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import { type Kind, kindOf, type KubeObject, kubeObject } from '../../src/kube/object.ts'
-import type { Some } from '../../src/kube/view.ts'
+import type { Some } from '../../src/kube/object-store.ts'
 import { Watch, type WatchOptions } from '../../src/kube/watch.ts'
-import { create } from '../../src/kube/write.ts'
-import { witnessLabel, witnessNames } from './crowd.ts'
-import type { CrowdAgents } from './crowd-agents.ts'
+import { create } from '../../src/kube/write-objects.ts'
+import { witnessLabel, witnessNames } from './simulated-nodes.ts'
+import type { CrowdAgents } from './simulated-agents.ts'
 
 const node = kubeObject.extend({
   status: z.looseObject({

@@ -1,10 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { array, constantFrom, sample } from 'fast-check'
 import { ApiError, KubeApi } from '../../lab/cluster/kube-api.ts'
-import { atOnce } from '../../src/kit/at-once.ts'
-import { settleAll } from '../../src/kit/settle.ts'
-import { good, mutations, type Sketch, sketcher, wronged } from '../../src/pki/test-serving-requests.ts'
-import { clientOf } from './admin.ts'
+import { atOnce } from '../../src/kit/semaphore.ts'
+import { settleAll } from '../../src/kit/settle-all.ts'
+import {
+  good,
+  mutations,
+  type Sketch,
+  sketcher,
+  wronged,
+} from '../../src/pki/testing/fake-serving-requests.ts'
+import { clientOf } from './client-certificate.ts'
 import { signingRequest, signingRequests } from './signing-requests.ts'
 import type { UpCluster } from './up-cluster.ts'
 

@@ -6,10 +6,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cacheDirectory } from '../../lab/cache.ts'
-import { buildEngine } from '../../lab/engine/build.ts'
-import { selectParts } from '../../lab/engine/parts.ts'
+import { buildEngine } from '../../lab/components/build.ts'
+import { selectParts } from '../../lab/components/parts.ts'
 import { silentReport } from '../../lab/report.ts'
-import { until } from '../../src/kit/until.ts'
+import { until } from '../../src/kit/poll-until.ts'
 
 /** A real server of buckets, on loopback. */
 export interface S3Server extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os'
-import type { Seen } from './typist.ts'
+import type { Seen } from './terminal.ts'
 
 /**
  * A screen as it is on every machine and with every release: without times, addresses, digests, versions and amounts, and

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { run } from '../../src/kit/command.ts'
-import { until } from '../../src/kit/until.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import { s3Server } from './s3-server.ts'
 import type { UpCluster } from './up-cluster.ts'
 

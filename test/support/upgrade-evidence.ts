@@ -1,5 +1,5 @@
 import type { BusyFigures } from './busy-cluster.ts'
-import type { UpgradeTrial } from './upgrade-trial.ts'
+import type { UpgradeTrial } from './upgrade-comparison.ts'
 
 export interface UpgradeEvidence {
   readonly shape: string

@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { until } from '../../src/kit/until.ts'
+import { until } from '../../src/kit/poll-until.ts'
 import { type ApiServers, apiServers } from './api-servers.ts'
 import { heldNow } from './held.ts'
 import { freshLab } from './lab.ts'
 import { signal } from './proxied-api.ts'
 import { seeded } from './random.ts'
-import { WatchCourse } from './watch-course.ts'
+import { WatchCourse } from './watch-scenario.ts'
 
 export interface WatchSuite {
   /** Of its lab. */

@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answerLine } from '../../lab/windows/answer-lines.ts'
+import { answerLine } from '../../lab/windows/shell-server.ts'
 import { runHost } from '../../lab/windows/run-host.ts'
-import type { SimulatedWindows } from '../../src/agent/windows/simulator/simulated-windows.ts'
+import type { SimulatedWindows } from '../../lab/windows/simulator/simulated-windows.ts'
 import { run } from '../../src/kit/command.ts'
 import { installAgent, keepAgent, type OwnRelease } from '../../src/lifecycle/agent-install.ts'
 import { Session } from '../../src/lifecycle/session.ts'
 import { hostServices } from '../../src/lifecycle/status/services.ts'
 import type { Remote } from '../../src/ssh/remote.ts'
-import { type TestHost, testHost } from '../../src/ssh/windows/test-host.ts'
+import { type TestHost, testHost } from '../../src/ssh/windows/testing/fake-windows-host.ts'
 
 /** The simulated host of the lab, by a real ssh within this process: all of the way but for sshd and the network. */
 const { signal } = new AbortController()

@@ -7,7 +7,7 @@ import { renderDerived } from '../../src/agent/apply/render-derived.ts'
 import type { ComponentPlan } from '../../src/contract/component-plan.ts'
 import { type NodePlan, nodePlanFormat } from '../../src/contract/node-plan.ts'
 import type { scm } from '../../src/contract/service.ts'
-import { testAuthority } from '../../src/kit/test-authority.ts'
+import { testAuthority } from '../../src/kit/testing/test-ca.ts'
 import type { z } from 'zod'
 
 /** A component of Windows that is a service. */

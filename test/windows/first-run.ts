@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { managedServices } from '../../src/agent/windows/host/this-windows.ts'
-import { firstReport } from '../../src/agent/windows/operations/first-report.ts'
+import { firstReport } from '../../lab/windows/simulator/first-report.ts'
 import { powershellHost } from '../../src/agent/windows/powershell/powershell-host.ts'
 import { hostScript } from '../../src/agent/windows/powershell/script.ts'
 

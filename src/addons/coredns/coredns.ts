@@ -1,9 +1,9 @@
 import { addressAt } from '../../spec/cidr.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { Manifest } from '../../kube/object.ts'
-import { type AddonDefinition, imageOf } from '../definition.ts'
-import { labelsOf, namespaced } from '../parts.ts'
-import { account } from '../rights.ts'
+import { type AddonDefinition, imageOf } from '../addon-definition.ts'
+import { labelsOf, namespaced } from '../manifest-helpers.ts'
+import { account } from '../service-account.ts'
 import { corefile } from './corefile.ts'
 import { app, deployment, selector } from './deployment.ts'
 

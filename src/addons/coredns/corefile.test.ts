@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { testCluster, testInput } from '../test-cluster.ts'
+import { testCluster, testInput } from '../testing/addon-input.ts'
 import { coredns } from './coredns.ts'
 
 function told(more: string, resolvers: readonly (readonly string[])[]): string | undefined {

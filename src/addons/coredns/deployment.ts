@@ -9,7 +9,7 @@ import {
   resourcesOf,
   spread,
   unprivileged,
-} from '../parts.ts'
+} from '../manifest-helpers.ts'
 
 export const app = 'coredns'
 /** By this label policies, monitoring and tests of all the world find the DNS of a cluster. */

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import type { StorageSettings } from '../../spec/addons.ts'
-import { locked } from '../parts.ts'
+import { locked } from '../manifest-helpers.ts'
 
 /** Files of the provisioner. It reads them again by itself when they change. */
 export function configuration({ path }: StorageSettings, helperImage: string): Record<string, string> {

@@ -9,7 +9,7 @@ import {
   placement,
   resourcesOf,
   unprivileged,
-} from '../parts.ts'
+} from '../manifest-helpers.ts'
 
 export const app = 'local-path-provisioner'
 

@@ -1,10 +1,10 @@
 import type { Manifest } from '../../kube/object.ts'
 import type { StorageSettings } from '../../spec/addons.ts'
-import { type AddonDefinition, imageOf } from '../definition.ts'
-import { clusterWide, namespaced } from '../parts.ts'
+import { type AddonDefinition, imageOf } from '../addon-definition.ts'
+import { clusterWide, namespaced } from '../manifest-helpers.ts'
 import { configuration } from './configuration.ts'
 import { app, deployment } from './deployment.ts'
-import { rights } from './rights.ts'
+import { rights } from './rbac.ts'
 
 export const localPath: AddonDefinition = {
   name: 'local-path',

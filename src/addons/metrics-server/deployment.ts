@@ -9,7 +9,7 @@ import {
   resourcesOf,
   spread,
   unprivileged,
-} from '../parts.ts'
+} from '../manifest-helpers.ts'
 
 export const app = 'metrics-server'
 

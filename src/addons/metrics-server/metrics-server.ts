@@ -1,8 +1,8 @@
 import type { Manifest } from '../../kube/object.ts'
-import { type AddonDefinition, imageOf } from '../definition.ts'
-import { clusterWide, labelsOf, namespace, namespaced } from '../parts.ts'
+import { type AddonDefinition, imageOf } from '../addon-definition.ts'
+import { clusterWide, labelsOf, namespace, namespaced } from '../manifest-helpers.ts'
 import { app, deployment } from './deployment.ts'
-import { rights } from './rights.ts'
+import { rights } from './rbac.ts'
 
 export const metricsServer: AddonDefinition = {
   name: 'metrics-server',

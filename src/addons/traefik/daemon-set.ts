@@ -1,6 +1,6 @@
 import type { Manifest } from '../../kube/object.ts'
 import { type IngressSettings, traefikHealthPort } from '../../spec/addons.ts'
-import { labelsOf, locked, namespaced, placement, resourcesOf, unprivileged } from '../parts.ts'
+import { labelsOf, locked, namespaced, placement, resourcesOf, unprivileged } from '../manifest-helpers.ts'
 
 export const app = 'traefik'
 export const ingressClass = 'traefik'

@@ -1,8 +1,8 @@
 import type { Manifest } from '../../kube/object.ts'
 import type { IngressSettings } from '../../spec/addons.ts'
-import { type AddonDefinition, imageOf } from '../definition.ts'
-import { clusterWide } from '../parts.ts'
-import { account } from '../rights.ts'
+import { type AddonDefinition, imageOf } from '../addon-definition.ts'
+import { clusterWide } from '../manifest-helpers.ts'
+import { account } from '../service-account.ts'
 import { app, daemonSet, ingressClass } from './daemon-set.ts'
 
 export const traefik: AddonDefinition = {

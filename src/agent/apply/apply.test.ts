@@ -1,14 +1,14 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ComponentPlan } from '../../contract/component-plan.ts'
-import { componentOf } from '../../diff/fixtures.ts'
-import { type TemporaryHost, temporaryHost } from '../host/temporary-host.ts'
+import { componentOf } from '../../diff/testing/fixtures.ts'
+import { type TemporaryHost, temporaryHost } from '../host/testing/temporary-host.ts'
 import { diffHost } from './diff-host.ts'
 import { apply } from './apply.ts'
-import type { Emit } from './emit.ts'
+import type { Emit } from './emit-run-event.ts'
 import { downloadFiles } from './download.ts'
-import { applied, hostPlan, programOf, publish, running, someRun } from './fixtures.ts'
-import { ledgerPath, readLedger } from './ledger-file.ts'
+import { applied, hostPlan, programOf, publish, running, someRun } from './testing/fixtures.ts'
+import { ledgerPath, readLedger } from './ledger-store.ts'
 
 let host: TemporaryHost & AsyncDisposable
 

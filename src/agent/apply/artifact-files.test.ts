@@ -2,7 +2,7 @@ import { chmod, readFile, rename, rm, symlink, writeFile } from 'node:fs/promise
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { HashedFile } from '../../contract/ledger.ts'
 import type { Files } from '../host/files.ts'
-import { type TemporaryHost, temporaryHost } from '../host/temporary-host.ts'
+import { type TemporaryHost, temporaryHost } from '../host/testing/temporary-host.ts'
 import { hashFiles, inspectFiles, manifestName, manifestText, wholeFiles } from './artifact-files.ts'
 
 const directory = '/opt/hyperkube/tools-1'

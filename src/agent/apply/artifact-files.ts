@@ -3,8 +3,8 @@ import { join } from '../host/host-path.ts'
 import { type ArtifactManifest, artifactManifestFormat, type HashedFile } from '../../contract/ledger.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import type { FileFacts, Files } from '../host/files.ts'
-import { sha256Of } from './put-file.ts'
-import type { State } from './target.ts'
+import { sha256Of } from './planned-file.ts'
+import type { State } from './resource-handler.ts'
 
 /** What an artifact was when it was unpacked, so that it need not be fetched again to know. */
 export const manifestName = '.hyperkube-manifest.json'

@@ -2,12 +2,12 @@ import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { makeRequest } from '../../pki/request.ts'
 import type { Host } from '../host/host.ts'
-import { authoritiesOf } from './authorities.ts'
-import { certificateFaults } from './certificate-faults.ts'
+import { authoritiesOf } from './plan-cas.ts'
+import { certificateFaults } from './certificate-problems.ts'
 import { ledgerFor } from './diff-host.ts'
-import { pairFault } from './installed-pair.ts'
-import { dropPending, type Pending, readPending, writePending } from './pending.ts'
-import { waitingPair } from './waiting-pair.ts'
+import { pairFault } from './installed-key-pair.ts'
+import { dropPending, type Pending, readPending, writePending } from './pending-certificate-store.ts'
+import { waitingPair } from './pending-certificate.ts'
 
 /**
  * A request, as PEM, for each certificate of a plan that is missing, due or not as wished, by the path of its file; with

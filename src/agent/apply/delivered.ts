@@ -1,10 +1,10 @@
 import { join } from '../host/host-path.ts'
-import { deliveredFile, deliveredImage } from '../../contract/delivered.ts'
+import { deliveredFile, deliveredImage } from '../../contract/uploads.ts'
 import { parseImage } from '../../contract/image-reference.ts'
 import type { Op } from '../../contract/op.ts'
 import { hasCode } from '../../kit/errors.ts'
 import type { Host } from '../host/host.ts'
-import { accessOf } from './access.ts'
+import { accessOf } from './planned-access.ts'
 
 /** Puts a file that was brought to the host in a place of ours, if there is one and it is what it should be. */
 export async function takeDelivered(host: Host, sha256: string, into: string): Promise<boolean> {

@@ -2,9 +2,9 @@ import { basename, dirname, join } from '../host/host-path.ts'
 import type { PlannedArtifact } from '../../contract/component-plan.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Host } from '../host/host.ts'
-import { accessOf } from './access.ts'
+import { accessOf } from './planned-access.ts'
 import { takeDelivered } from './delivered.ts'
-import type { Emit } from './emit.ts'
+import type { Emit } from './emit-run-event.ts'
 
 export type Download = Extract<PlannedArtifact, { from: 'url' }>
 

@@ -1,6 +1,6 @@
 import type { InstalledCertificate } from '../../contract/request.ts'
 import type { Host } from '../host/host.ts'
-import { readLedger } from './ledger-file.ts'
+import { readLedger } from './ledger-store.ts'
 
 /** Every certificate that the ledger knows, as its file is now. */
 export async function installedCertificates(host: Host): Promise<InstalledCertificate[]> {

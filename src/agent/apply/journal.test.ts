@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type TemporaryHost, temporaryHost } from '../host/temporary-host.ts'
-import { someRun } from './fixtures.ts'
+import { type TemporaryHost, temporaryHost } from '../host/testing/temporary-host.ts'
+import { someRun } from './testing/fixtures.ts'
 import { journalPath, openJournal, readJournal } from './journal.ts'
 
 let host: TemporaryHost & AsyncDisposable

@@ -2,7 +2,7 @@ import { join } from '../host/host-path.ts'
 import { type JournalEntry, journalEntryFormat } from '../../contract/journal.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import type { Host } from '../host/host.ts'
-import { accessOf } from './access.ts'
+import { accessOf } from './planned-access.ts'
 
 /** In bytes; a first run on a control plane writes some 100 kB. */
 const largest = 2 ** 20

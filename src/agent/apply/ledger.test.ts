@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Ledger } from '../../contract/ledger.ts'
 import type { Op } from '../../contract/op.ts'
-import { componentOf, fileOf, planOf, unitOf } from '../../diff/fixtures.ts'
-import { items } from '../../diff/items.ts'
+import { componentOf, fileOf, planOf, unitOf } from '../../diff/testing/fixtures.ts'
+import { items } from '../../diff/plan-resources.ts'
 import {
   emptyLedger,
   findThing,
@@ -14,7 +14,7 @@ import {
   withThing,
   withUnseen,
 } from './ledger.ts'
-import type { Thing } from './target.ts'
+import type { Thing } from './resource-handler.ts'
 
 const cluster = { name: 'x', id: '2f8f3a52-6f0e-4d0c-9f57-4c8a9f0d1e11' }
 const empty = emptyLedger(cluster)

@@ -1,7 +1,7 @@
 import type { Ledger, LedgerThing } from '../../contract/ledger.ts'
 import type { Op } from '../../contract/op.ts'
 import { compareStages, type Stage } from '../../contract/stage.ts'
-import { type Item, thingOf } from '../../diff/item.ts'
+import { type Item, thingOf } from '../../diff/resource.ts'
 
 export function emptyLedger(cluster: Ledger['cluster']): Ledger {
   return { apiVersion: 'hyperkube.dev/v1', kind: 'Ledger', cluster, things: [], left: [] }

@@ -1,7 +1,7 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Host } from '../host/host.ts'
 import { deliveredArchive } from './delivered.ts'
-import type { PlanRun } from './perform.ts'
+import type { PlanRun } from './apply-op.ts'
 import { imageTools } from './runtime-images.ts'
 
 /** What was brought to the host of all images that its plan has, whichever stage they belong to. */

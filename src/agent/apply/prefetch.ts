@@ -4,7 +4,7 @@ import type { Host } from '../host/host.ts'
 import { wholeFiles } from './artifact-files.ts'
 import { type Download, download } from './download.ts'
 import { besideOn } from './replace-files.ts'
-import type { Emit } from './emit.ts'
+import type { Emit } from './emit-run-event.ts'
 
 /** Side by side; more would only share the same line. */
 const atOnce = 3

@@ -1,10 +1,10 @@
 import { isLocked } from '../host/files.ts'
 import type { Host } from '../host/host.ts'
 import { join } from '../host/host-path.ts'
-import { placesOf, replacing } from '../windows/recover/replace.ts'
-import type { ProgramSeen } from '../windows/recover/seen.ts'
+import { placesOf, replacing } from '../windows/reconcile/replace-program.ts'
+import type { ProgramSeen } from '../windows/reconcile/worker-observation.ts'
 import { type Beside, filesBelow } from './artifact-files.ts'
-import { type Removed, removed } from './target.ts'
+import { type Removed, removed } from './resource-handler.ts'
 
 /** What is left beside a program that was replaced while it ran: it goes when nobody runs it any more. */
 export function besideOn({ os }: Pick<Host, 'os'>): Beside {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { temporaryHost } from '../host/temporary-host.ts'
+import { temporaryHost } from '../host/testing/temporary-host.ts'
 import { hasSetting, keepSetting, readSettings, settingsText } from './settings-file.ts'
 
 test('settings come back as they were written, in order', () => {

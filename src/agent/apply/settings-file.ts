@@ -1,5 +1,5 @@
 import type { Host } from '../host/host.ts'
-import { accessOf } from './access.ts'
+import { accessOf } from './planned-access.ts'
 
 /** Of a file with one setting in each line. */
 export type Settings = ReadonlyMap<string, string>

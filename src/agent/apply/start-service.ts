@@ -3,9 +3,9 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
 import { type Host, servicesOf } from '../host/host.ts'
 import { isDown, type UnitState } from '../host/systemd.ts'
-import type { Emit } from './emit.ts'
-import { beginWatch, patienceWith, verdict, type Watch, watchOn } from './service-verdict.ts'
-import type { Thing } from './target.ts'
+import type { Emit } from './emit-run-event.ts'
+import { beginWatch, patienceWith, verdict, type Watch, watchOn } from './start-status.ts'
+import type { Thing } from './resource-handler.ts'
 import { type Look, waitFor, type Waiting } from './wait-for.ts'
 
 /** How many lines of a service that failed are shown. */

@@ -1,7 +1,7 @@
 import { join } from '../host/host-path.ts'
 import { type Format, readVersioned } from '../../contract/versioned.ts'
 import type { Host } from '../host/host.ts'
-import { accessOf } from './access.ts'
+import { accessOf } from './planned-access.ts'
 
 /** What an agent remembers in a file of its own. One that cannot be read is as good as none. */
 export async function readState<T>(host: Host, name: string, format: Format<T>): Promise<T | undefined> {

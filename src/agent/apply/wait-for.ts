@@ -1,5 +1,5 @@
 import type { Clock } from '../host/clock.ts'
-import type { Told } from './emit.ts'
+import type { Told } from './emit-run-event.ts'
 
 /** What was found, or what is still missing. */
 export type Look<T> = { readonly found: T } | { readonly for: string }

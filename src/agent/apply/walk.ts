@@ -1,7 +1,7 @@
 import type { Op } from '../../contract/op.ts'
-import { perform, type PlanRun } from './perform.ts'
-import { runOp } from './run.ts'
-import { type StageEnd, isStart, nothingLeft, startAll } from './starts.ts'
+import { perform, type PlanRun } from './apply-op.ts'
+import { runOp } from './run-op.ts'
+import { type StageEnd, isStart, nothingLeft, startAll } from './start-stage.ts'
 
 /**
  * One op after the other. Services of a stage are started together when all else of it is done, and awaited before its

@@ -1,20 +1,20 @@
 import { appendFile, rm, writeFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { digestOf } from '../windows/simulator/file-handlers.ts'
-import { savedMachine, snapshotOf } from '../windows/simulator/machine-state.ts'
-import { processOf } from '../windows/simulator/programs.ts'
-import { advance } from '../windows/simulator/time.ts'
+import { digestOf } from '../../../lab/windows/simulator/file-handlers.ts'
+import { savedMachine, snapshotOf } from '../../../lab/windows/simulator/machine-state.ts'
+import { processOf } from '../../../lab/windows/simulator/programs.ts'
+import { advance } from '../../../lab/windows/simulator/time.ts'
 import {
   windowsWorker,
   type WindowsWorker,
   windowsWorld,
   type WindowsWorld,
-} from '../windows/simulator/windows-worker.ts'
+} from '../../../lab/windows/simulator/planned-worker.ts'
 import { apply } from './apply.ts'
 import { diffHost } from './diff-host.ts'
-import { applied, someRun } from './fixtures.ts'
-import { mortalWindows } from './mortal.ts'
+import { applied, someRun } from './testing/fixtures.ts'
+import { mortalWindows } from './testing/crash-injection.ts'
 import { reset } from './reset/reset.ts'
 
 let world: WindowsWorld

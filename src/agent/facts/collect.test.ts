@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { factsFormat } from '../../contract/facts.ts'
 import { collectFacts } from './collect.ts'
-import { labHost } from './fixtures.ts'
-import { inMemory } from './in-memory.ts'
+import { labHost } from './testing/lab-host.ts'
+import { inMemory } from './testing/fake-fact-source.ts'
 
 const golden = join(import.meta.dirname, '../../contract/testdata/facts-lab-host.v1.json')
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { healMemoryFormat } from '../../contract/heal-memory.ts'
-import { applied } from '../apply/fixtures.ts'
-import { until } from '../../kit/until.ts'
+import { healMemoryFormat } from '../../contract/heal-state.ts'
+import { applied } from '../apply/testing/fixtures.ts'
+import { until } from '../../kit/poll-until.ts'
 import { readState, statePath } from '../apply/state-file.ts'
-import { type TemporaryHost, temporaryHost } from '../host/temporary-host.ts'
+import { type TemporaryHost, temporaryHost } from '../host/testing/temporary-host.ts'
 import { hostHealer } from './host-healer.ts'
-import { agentIn, publishAll, servicesPlan, worldOf } from './test-agent.ts'
+import { agentIn, publishAll, servicesPlan, worldOf } from './testing/fake-agent.ts'
 
 async function healthyHost(): Promise<TemporaryHost & AsyncDisposable> {
   const host = await temporaryHost()

@@ -1,7 +1,7 @@
 import type { ComponentPlan } from '../../contract/component-plan.ts'
-import type { ThingsSeen } from './watch-things.ts'
-import type { ComponentSeen, ProbeSeen } from './core/component-seen.ts'
-import type { UnitSeen } from './core/unit-seen.ts'
+import type { ThingsSeen } from './watch-drift.ts'
+import type { ComponentSeen, ProbeSeen } from './decision/component-observation.ts'
+import type { UnitSeen } from './decision/unit-observation.ts'
 
 /** All that is known, by component, as the plan has them. */
 export function seeComponents(

@@ -1,12 +1,12 @@
 import { type Host, servicesOf } from '../host/host.ts'
-import { type ComponentSeen, localProbes } from './core/component-seen.ts'
-import { isWellInThisLife } from './core/condition.ts'
-import type { Counted } from './core/count.ts'
-import type { Hands } from './hands.ts'
+import { type ComponentSeen, localProbes } from './decision/component-observation.ts'
+import { isWellInThisLife } from './decision/component-condition.ts'
+import type { Counted } from './decision/probe-record.ts'
+import type { Hands } from './heal-operations.ts'
 import { seeComponents } from './see.ts'
 import { type WatchedPlan, watchPlan } from './watch-plan.ts'
 import { watchProbes } from './watch-probes.ts'
-import { watchThings } from './watch-things.ts'
+import { watchThings } from './watch-drift.ts'
 import { watchUnits } from './watch-units.ts'
 
 export interface WatchScene {

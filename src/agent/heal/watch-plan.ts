@@ -1,6 +1,6 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { digestOf } from '../../diff/digest.ts'
-import { lastPlan, planFile } from '../apply/plan-memory.ts'
+import { lastPlan, planFile } from '../apply/applied-plan.ts'
 import { statePath } from '../apply/state-file.ts'
 import type { Host } from '../host/host.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { componentOf, planOf } from '../../diff/fixtures.ts'
-import type { Seen } from './seen.ts'
-import { handClock, probeAt } from './test-agent.ts'
+import { componentOf, planOf } from '../../diff/testing/fixtures.ts'
+import type { Seen } from './probe-result.ts'
+import { handClock, probeAt } from './testing/fake-agent.ts'
 import { watchProbes } from './watch-probes.ts'
 
 const kubelet = planOf(

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Probe } from '../../contract/probe.ts'
-import { atOnce } from '../../kit/at-once.ts'
+import { atOnce } from '../../kit/semaphore.ts'
 import { describe } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
 import type { Clock } from '../host/clock.ts'
-import { varied } from '../rounds/rounds.ts'
-import { type Counted, counted, neverAsked } from './core/count.ts'
-import type { AskProbe, Seen } from './seen.ts'
+import { varied } from '../loop/run-loop.ts'
+import { type Counted, counted, neverAsked } from './decision/probe-record.ts'
+import type { AskProbe, Seen } from './probe-result.ts'
 
 /** No more probes than these are asked at once: whoever asks many at a time measures themselves. */
 const most = 8

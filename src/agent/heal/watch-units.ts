@@ -1,8 +1,8 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Systemd } from '../host/systemd.ts'
-import { elapsed } from './core/elapsed.ts'
-import { nextUnit, type UnitSeen } from './core/unit-seen.ts'
+import { elapsed } from './decision/elapsed.ts'
+import { nextUnit, type UnitSeen } from './decision/unit-observation.ts'
 
 /** How old what is known may be, in milliseconds: to ask is a process of its own. */
 const rest = { calm: 30_000, troubled: 10_000, news: 1000 } as const

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CommandResult } from '../../kit/command.ts'
 import { ctrImages, readList } from './ctr-images.ts'
-import { placeBelow } from './place.ts'
+import { placeBelow } from './local-path.ts'
 
 const digest = `sha256:${'0'.repeat(64)}`
 /** As ctr writes it, with a size of two words. */

@@ -1,7 +1,7 @@
 import { commandFailed } from '../../kit/command.ts'
 import type { Command } from './command.ts'
 import type { Images } from './images.ts'
-import type { Place } from './place.ts'
+import type { Place } from './local-path.ts'
 
 /** Where the kubelet's images are, among those of others. */
 const namespace = ['-n', 'k8s.io'] as const

@@ -1,5 +1,5 @@
 import { win32 } from 'node:path'
-import { deliveries, windowsDeliveries } from '../../contract/delivered.ts'
+import { deliveries, windowsDeliveries } from '../../contract/uploads.ts'
 
 /** Where things are that the agent itself decides. What components have is in their plan. */
 export interface Layout {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Access, Files } from './files.ts'
 import { linuxFiles } from './linux-files.ts'
-import { placeBelow } from './place.ts'
+import { placeBelow } from './local-path.ts'
 
 const access: Access = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, mode: 0o640 }
 

@@ -5,8 +5,8 @@ import { hasCode } from '../../kit/errors.ts'
 import { kindOf, missing, plainFacts } from './file-facts.ts'
 import { hashFrom } from './file-hash.ts'
 import type { Access, FileFacts, Files } from './files.ts'
-import type { Place } from './place.ts'
-import { append, give, opened, publish, put, sync, syncTree, temporaryFor } from './synced.ts'
+import type { Place } from './local-path.ts'
+import { append, give, opened, publish, put, sync, syncTree, temporaryFor } from './synced-files.ts'
 
 const { O_RDONLY, O_WRONLY, O_NOFOLLOW, O_DIRECTORY } = constants
 

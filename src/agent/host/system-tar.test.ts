@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { hostCommand } from './command.ts'
-import { placeBelow } from './place.ts'
+import { placeBelow } from './local-path.ts'
 import { systemTar } from './system-tar.ts'
 
 const never = new AbortController().signal

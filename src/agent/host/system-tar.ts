@@ -4,7 +4,7 @@ import { type Argv, commandFailed } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
 import type { Command } from './command.ts'
-import type { Place } from './place.ts'
+import type { Place } from './local-path.ts'
 import type { Tar } from './tar.ts'
 
 /** What tar ends with when it would not take something, or could not. */

@@ -2,8 +2,8 @@ import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { inspectCertificate } from '../../pki/inspect.ts'
 import { isValid } from '../../pki/lifetime.ts'
-import { pairFault, readPair } from '../apply/installed-pair.ts'
-import { readPending } from '../apply/pending.ts'
+import { pairFault, readPair } from '../apply/installed-key-pair.ts'
+import { readPending } from '../apply/pending-certificate-store.ts'
 import type { Host } from '../host/host.ts'
 
 export interface Due {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { renewalAnnotations, renewalSigner } from '../../contract/renewal.ts'
-import type { Usage } from '../../contract/wish.ts'
+import type { Usage } from '../../contract/certificate-spec.ts'
 import { type Kind, kubeObject, type Manifest, metadata as commonMetadata } from '../../kube/object.ts'
 import type { RenewalRequest } from '../../pki/check-renewal.ts'
 

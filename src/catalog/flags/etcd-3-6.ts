@@ -1,4 +1,4 @@
-import type { ProgramFlags } from '../program.ts'
+import type { ProgramFlags } from '../program-flags.ts'
 
 /** Made by npm run flags from the programs of etcd 3.6.16; do not edit. */
 export const etcd_3_6 = {

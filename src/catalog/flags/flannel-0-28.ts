@@ -1,4 +1,4 @@
-import type { ProgramFlags } from '../program.ts'
+import type { ProgramFlags } from '../program-flags.ts'
 
 /** Made by npm run flags from the programs of flannel 0.28.7; do not edit. */
 export const flannel_0_28 = {

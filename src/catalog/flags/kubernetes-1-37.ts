@@ -1,4 +1,4 @@
-import type { ProgramFlags } from '../program.ts'
+import type { ProgramFlags } from '../program-flags.ts'
 
 /** Made by npm run flags from the programs of kubernetes 1.37.1; do not edit. */
 export const kubernetes_1_37 = {

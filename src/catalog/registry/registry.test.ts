@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { type ImageReference, parseImage } from '../../contract/image-reference.ts'
 import { describe as inWords } from '../../kit/errors.ts'
-import { digestOf, fakeImage, fakeRegistries, registryPage } from './fake-registry.ts'
-import { type Headers, memoryWeb, type Page } from './memory-web.ts'
+import { digestOf, fakeImage, fakeRegistries, registryPage } from './testing/fake-registry.ts'
+import { type Headers, memoryWeb, type Page } from './testing/fake-transport.ts'
 import { webRegistry } from './registry.ts'
-import { retryingWeb } from './retrying-web.ts'
-import { wholeText } from './whole.ts'
+import { retryingWeb } from './retrying-transport.ts'
+import { wholeText } from './read-all.ts'
 
 const { signal } = new AbortController()
 const name = 'registry.example/a/pause:3.10'

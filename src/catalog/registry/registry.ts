@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { ImageReference } from '../../contract/image-reference.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { type ManifestContent, readManifest } from './manifest.ts'
-import { accepted, type Authorization, follow } from './follow.ts'
+import { type ManifestContent, readManifest } from './image-manifest.ts'
+import { accepted, type Authorization, follow } from './follow-redirects.ts'
 import { anonymousToken } from './token.ts'
-import type { Web } from './web.ts'
-import { wholeBytes } from './whole.ts'
+import type { Web } from './transport.ts'
+import { wholeBytes } from './read-all.ts'
 
 /** What describes an image: an index of several, or the manifest of one. */
 export interface Manifest {

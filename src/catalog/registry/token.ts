@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { wholeText } from './whole.ts'
-import { bytesAt } from './follow.ts'
-import type { Web } from './web.ts'
+import { wholeText } from './read-all.ts'
+import { bytesAt } from './follow-redirects.ts'
+import type { Web } from './transport.ts'
 
 const granted = z.object({ token: z.string().min(1).optional(), access_token: z.string().min(1).optional() })
 const largest = 1 << 16

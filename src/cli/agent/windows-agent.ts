@@ -1,11 +1,11 @@
-import { openMemory } from '../../agent/heal/memory.ts'
-import { windowsWork } from '../../agent/serve/windows-work.ts'
+import { openMemory } from '../../agent/heal/heal-state-store.ts'
+import { windowsWork } from '../../agent/host-operations/windows-operations.ts'
 import { windowsHost } from '../../agent/windows/host/windows-host.ts'
-import { windowsHealer } from '../../agent/windows/keep/windows-healer.ts'
+import { windowsHealer } from '../../agent/windows/heal/windows-healer.ts'
 import { thisWindows } from '../../agent/windows/host/this-windows.ts'
-import { paces } from '../../agent/windows/recover/pace.ts'
-import { windowsNumbers } from '../windows/windows-numbers.ts'
-import type { WiredAgent } from './wired-agent.ts'
+import { paces } from '../../agent/windows/reconcile/backoff.ts'
+import { windowsNumbers } from '../windows/system-info.ts'
+import type { WiredAgent } from './platform-agent.ts'
 
 export async function windowsAgent(version: string, base: string): Promise<WiredAgent> {
   const windows = await thisWindows()

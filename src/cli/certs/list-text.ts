@@ -1,5 +1,5 @@
 import { printable } from '../../kit/printable.ts'
-import type { AuthorityRow, CertificateRow } from '../../lifecycle/keys/certificate-rows.ts'
+import type { AuthorityRow, CertificateRow } from '../../lifecycle/key-rotation/certificate-rows.ts'
 import type { Paint } from '../command.ts'
 import { type Cell, type Column, tableText } from '../table.ts'
 import type { Unheard } from './list.ts'

@@ -1,11 +1,15 @@
 import { describe } from '../../kit/errors.ts'
-import { HostKeys } from '../../lifecycle/host-keys.ts'
-import { authorityRows, type CertificateRow, certificateRows } from '../../lifecycle/keys/certificate-rows.ts'
+import { HostKeys } from '../../lifecycle/host-key-store.ts'
+import {
+  authorityRows,
+  type CertificateRow,
+  certificateRows,
+} from '../../lifecycle/key-rotation/certificate-rows.ts'
 import { Session } from '../../lifecycle/session.ts'
 import type { Host } from '../../spec/host.ts'
 import { exitCodes } from '../command.ts'
-import { openWays } from '../hosts.ts'
-import { limitHosts } from '../limit.ts'
+import { openWays } from '../ssh-connector.ts'
+import { limitHosts } from '../limit-hosts.ts'
 import { openIdentity } from '../load-identity.ts'
 import { print } from '../print.ts'
 import type { CertsAction } from './action.ts'

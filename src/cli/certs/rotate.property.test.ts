@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createIdentity, type Identity } from '../../identity/identity.ts'
 import { advanced, type KeyName, keyNames, phaseOf } from '../../identity/replace-key.ts'
 import type { Phase } from '../../identity/replacement.ts'
-import { encryptionKeys, trustedAuthorities, trustedServiceAccountKeys } from '../../identity/trusted.ts'
+import { encryptionKeys, trustedAuthorities, trustedServiceAccountKeys } from '../../identity/trusted-keys.ts'
 import { type ExitCode, exitCodes } from '../command.ts'
 import { rotate, type Rotation } from './rotate.ts'
 

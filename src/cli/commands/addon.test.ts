@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { fakeImages, fakeUpstream } from '../../catalog/fake-upstream.ts'
-import { memoryFetcher } from '../../catalog/memory-fetcher.ts'
-import { fakeImage, fakeRegistries } from '../../catalog/registry/fake-registry.ts'
-import { hyperkube, type Ran } from '../in-memory.ts'
+import { fakeImages, fakeUpstream } from '../../catalog/testing/fake-upstream.ts'
+import { memoryFetcher } from '../../catalog/testing/fake-fetcher.ts'
+import { fakeImage, fakeRegistries } from '../../catalog/registry/testing/fake-registry.ts'
+import { hyperkube, type Ran } from '../testing/run-in-memory.ts'
 
 const cluster = `apiVersion: hyperkube.dev/v1
 kind: Cluster

@@ -1,14 +1,14 @@
 import { Argument } from 'commander'
-import { isNone } from '../../addons/difference-document.ts'
+import { isNone } from '../../addons/addon-difference.ts'
 import { hasErrors } from '../../contract/finding.ts'
-import type { AddonState } from '../../lifecycle/addons/state.ts'
+import type { AddonState } from '../../lifecycle/addons/addon-status.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { lookAtAddons } from '../addon/look.ts'
+import { lookAtAddons } from '../addon/observe-addons.ts'
 import { manifestsText, shownManifests } from '../addon/manifests.ts'
-import { wishedToShow } from '../addon/show.ts'
-import { refuseUnknown, switched, switches } from '../addon/switch.ts'
-import { addonListText } from '../addon/text.ts'
-import { fileFlag } from '../beside.ts'
+import { wishedToShow } from '../addon/desired-addons.ts'
+import { refuseUnknown, switched, switches } from '../addon/addon-switch.ts'
+import { addonListText } from '../addon/format-addon-list.ts'
+import { fileFlag } from '../cluster-paths.ts'
 import {
   type CommandDefinition,
   type Context,
@@ -17,7 +17,7 @@ import {
   type Invocation,
 } from '../command.ts'
 import { loadCluster } from '../load-cluster.ts'
-import { loadWish } from '../load-wish.ts'
+import { loadWish } from '../load-inputs.ts'
 import { addonsText } from '../plan/addons-text.ts'
 import { findingsText, print } from '../print.ts'
 import { addRunFlags } from '../run-flags.ts'

@@ -1,5 +1,5 @@
-import { bridge } from '../../agent/serve/bridge.ts'
-import { agentSocket } from '../../agent/serve/server.ts'
+import { bridge } from '../../agent/server/bridge.ts'
+import { agentSocket } from '../../agent/server/server.ts'
 import { asciiJson } from '../../kit/ascii.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { goBack } from '../../agent/windows/call/switch-agent.ts'
+import { goBack } from '../../agent/windows/bootstrap/switch-agent.ts'
 import { thisWindows } from '../../agent/windows/host/this-windows.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { callScene, needWindows } from '../windows/call-scene.ts'
+import { callScene, needWindows } from '../windows/host-call-context.ts'
 
 const flags = z.object({ baseDirectory: z.string(), after: z.coerce.number().int().min(0) })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { printable } from '../../kit/printable.ts'
-import { giveBackMemory } from '../../kit/thrift.ts'
+import { giveBackMemory } from '../../kit/idle-gc.ts'
 import { runProxy } from '../../proxy/run.ts'
 import { usualTiming } from '../../proxy/timing.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'

@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { temporaryDirectory } from '../../bundle/fixtures.ts'
-import { fakeImages, fakeUpstream } from '../../catalog/fake-upstream.ts'
-import { type Answer, memoryFetcher } from '../../catalog/memory-fetcher.ts'
-import { registryPage } from '../../catalog/registry/fake-registry.ts'
-import { memoryWeb } from '../../catalog/registry/memory-web.ts'
-import { hyperkube, type Ran } from '../in-memory.ts'
+import { temporaryDirectory } from '../../bundle/testing/fixtures.ts'
+import { fakeImages, fakeUpstream } from '../../catalog/testing/fake-upstream.ts'
+import { type Answer, memoryFetcher } from '../../catalog/testing/fake-fetcher.ts'
+import { registryPage } from '../../catalog/registry/testing/fake-registry.ts'
+import { memoryWeb } from '../../catalog/registry/testing/fake-transport.ts'
+import { hyperkube, type Ran } from '../testing/run-in-memory.ts'
 
 const cluster = `apiVersion: hyperkube.dev/v1
 kind: Cluster

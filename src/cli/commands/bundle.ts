@@ -7,8 +7,8 @@ import { verifyBundle } from '../../bundle/verify.ts'
 import { bundleKey } from '../../identity/bundle-key.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
-import { createBundle } from '../bundle/create.ts'
-import { bundleFile, bundleNotRead } from '../bundle/open.ts'
+import { createBundle } from '../bundle/create-bundle.ts'
+import { bundleFile, bundleNotRead } from '../bundle/open-cluster-bundle.ts'
 import {
   type CommandDefinition,
   type Context,
@@ -19,7 +19,7 @@ import {
 import { loadCluster } from '../load-cluster.ts'
 import { loadIdentity } from '../load-identity.ts'
 import { findingsText, print } from '../print.ts'
-import { count } from '../words.ts'
+import { count } from '../format-text.ts'
 
 const flags = z.object({ out: z.string().optional(), publicKey: z.string().optional() })
 type Options = Invocation['options']

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createIdentity } from '../../identity/identity.ts'
-import { keyFileText, makeSealingKey, parseKeyFile } from '../../identity/key.ts'
+import { keyFileText, makeSealingKey, parseKeyFile } from '../../identity/sealing-key.ts'
 import { open, seal } from '../../identity/seal.ts'
-import { hyperkube } from '../in-memory.ts'
+import { hyperkube } from '../testing/run-in-memory.ts'
 
 const clusterFile = `apiVersion: hyperkube.dev/v1
 kind: Cluster

@@ -1,7 +1,7 @@
 import { Argument } from 'commander'
 import { quote } from '../../kit/shell.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { commands } from '../commands.ts'
+import { commands } from '../command-table.ts'
 
 const shells = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof shells)[number]

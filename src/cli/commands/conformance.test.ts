@@ -2,10 +2,10 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { until } from '../../kit/until.ts'
-import { disk } from '../disk.ts'
-import { hyperkube, inMemory, type Ran, type World } from '../in-memory.ts'
-import { runCommandLine } from '../run.ts'
+import { until } from '../../kit/poll-until.ts'
+import { disk } from '../local-files.ts'
+import { hyperkube, inMemory, type Ran, type World } from '../testing/run-in-memory.ts'
+import { runCommandLine } from '../run-command-line.ts'
 
 const testdata = join(import.meta.dirname, '../../conformance/testdata')
 const cluster = `apiVersion: hyperkube.dev/v1

@@ -12,13 +12,13 @@ import {
   type Invocation,
 } from '../command.ts'
 import { type ConformanceWish, runConformance } from '../conformance/run.ts'
-import { askSuite, openPrograms } from '../conformance/suite-list.ts'
+import { askSuite, openPrograms } from '../conformance/suite-programs.ts'
 import { conformanceText } from '../conformance/text.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { openIdentity } from '../load-identity.ts'
 import { findingsText, print } from '../print.ts'
 import { serverFlag } from '../server-flag.ts'
-import { count } from '../words.ts'
+import { count } from '../format-text.ts'
 
 const conformanceLabel = String.raw`\[Conformance\]`
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { hyperkube } from '../in-memory.ts'
+import { hyperkube } from '../testing/run-in-memory.ts'
 
 test('lists which controllers there are, and which are on', async () => {
   const { code, stdout } = await hyperkube('controller-manager list -o wide --controllers *,-version-skew')

@@ -4,12 +4,12 @@ import { stringify } from 'yaml'
 import { z } from 'zod'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
-import { giveBackMemory } from '../../kit/thrift.ts'
-import { realTime } from '../../kit/time.ts'
-import { CompletedConfig } from '../../manager/complete.ts'
+import { giveBackMemory } from '../../kit/idle-gc.ts'
+import { realTime } from '../../kit/monotonic-clock.ts'
+import { CompletedConfig } from '../../manager/completed-config.ts'
 import { configOf, managerOptions } from '../../manager/config.ts'
-import { managerObjects } from '../../manager/rights.ts'
-import { runManager } from '../../manager/run.ts'
+import { managerObjects } from '../../manager/rbac.ts'
+import { runManager } from '../../manager/run-manager.ts'
 import { controllers } from '../../manager/table.ts'
 import {
   type CommandDefinition,
@@ -18,7 +18,7 @@ import {
   exitCodes,
   type Invocation,
 } from '../command.ts'
-import { controllersText, tableDocument } from '../controller-manager/text.ts'
+import { controllersText, tableDocument } from '../controller-manager/format-controllers.ts'
 import { print } from '../print.ts'
 
 const acts = ['run', 'list', 'rights'] as const

@@ -2,10 +2,10 @@ import { type CommandDefinition, exitCodes } from '../command.ts'
 import { doctorDocument } from '../doctor/document.ts'
 import { examine } from '../doctor/examine.ts'
 import { doctorText } from '../doctor/text.ts'
-import { limitHosts } from '../limit.ts'
+import { limitHosts } from '../limit-hosts.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { openIdentity } from '../load-identity.ts'
-import { openSights } from '../look/open-sights.ts'
+import { openSights } from '../observe/open-cluster.ts'
 import { findingsText, print } from '../print.ts'
 
 export const doctor: CommandDefinition = {

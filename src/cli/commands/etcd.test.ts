@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { hyperkube } from '../in-memory.ts'
+import { hyperkube } from '../testing/run-in-memory.ts'
 
 const file = `apiVersion: hyperkube.dev/v1
 kind: Cluster

@@ -1,7 +1,7 @@
-import { serveCall } from '../../agent/windows/call/serve-call.ts'
+import { serveCall } from '../../agent/windows/bootstrap/serve-host-call.ts'
 import { thisWindows } from '../../agent/windows/host/this-windows.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { callScene, needWindows } from '../windows/call-scene.ts'
+import { callScene, needWindows } from '../windows/host-call-context.ts'
 
 export const hostCall: CommandDefinition = {
   examples: [

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { fakeImages, fakeUpstream } from '../../catalog/fake-upstream.ts'
-import { memoryFetcher } from '../../catalog/memory-fetcher.ts'
-import { fakeImage, fakeRegistries } from '../../catalog/registry/fake-registry.ts'
-import { hyperkube } from '../in-memory.ts'
+import { fakeImages, fakeUpstream } from '../../catalog/testing/fake-upstream.ts'
+import { memoryFetcher } from '../../catalog/testing/fake-fetcher.ts'
+import { fakeImage, fakeRegistries } from '../../catalog/registry/testing/fake-registry.ts'
+import { hyperkube } from '../testing/run-in-memory.ts'
 
 const cluster = `apiVersion: hyperkube.dev/v1
 kind: Cluster

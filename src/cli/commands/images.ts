@@ -1,6 +1,6 @@
 import { Argument } from 'commander'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { type NeededImage, neededImages } from '../images/needed.ts'
+import { type NeededImage, neededImages } from '../images/needed-images.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { loadLock } from '../load-lock.ts'
 import { findingsText, print } from '../print.ts'

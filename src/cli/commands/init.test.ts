@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { parseKeyFile } from '../../identity/key.ts'
+import { parseKeyFile } from '../../identity/sealing-key.ts'
 import { open } from '../../identity/seal.ts'
-import { hyperkube, type Ran } from '../in-memory.ts'
+import { hyperkube, type Ran } from '../testing/run-in-memory.ts'
 
 const key = '/home/me/.config/hyperkube/keys/shop.key'
 const first = 'init --name shop --host root@10.0.0.1=control-plane --host 10.0.0.2=worker'

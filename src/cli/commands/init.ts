@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
-import { readCluster } from '../../spec/read.ts'
+import { readCluster } from '../../spec/read-cluster.ts'
 import { dnsLabel } from '../../spec/scalars.ts'
 import { newestKubernetes } from '../../spec/versions.ts'
 import {
@@ -15,14 +15,14 @@ import {
 } from '../command.ts'
 import { keepingAdvice, nextCommands } from '../init/advice.ts'
 import { exampleFile } from '../init/example-file.ts'
-import { firstFile } from '../init/first-file.ts'
+import { firstFile } from '../init/cluster-draft.ts'
 import { addHost, hostFlag } from '../init/host-flag.ts'
-import { interview } from '../init/interview.ts'
-import { findIdentity, type IdentityState, makeIdentity } from '../init/new-identity.ts'
+import { interview } from '../init/prompt-cluster-file.ts'
+import { findIdentity, type IdentityState, makeIdentity } from '../init/identity-files.ts'
 import { translate } from '../init/translate.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { findingText, print } from '../print.ts'
-import { whomToAsk } from '../questions.ts'
+import { whomToAsk } from '../prompts.ts'
 
 const flags = z.object({
   name: z.string().optional(),

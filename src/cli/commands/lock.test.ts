@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { fakeImages, fakeUpstream } from '../../catalog/fake-upstream.ts'
+import { fakeImages, fakeUpstream } from '../../catalog/testing/fake-upstream.ts'
 import { httpFetcher } from '../../catalog/http-fetcher.ts'
 import { readLock } from '../../catalog/lock.ts'
-import { type Answer, memoryFetcher } from '../../catalog/memory-fetcher.ts'
-import { fakeRegistries } from '../../catalog/registry/fake-registry.ts'
-import { testServer } from '../../catalog/test-server.ts'
-import { hyperkube, type Ran } from '../in-memory.ts'
+import { type Answer, memoryFetcher } from '../../catalog/testing/fake-fetcher.ts'
+import { fakeRegistries } from '../../catalog/registry/testing/fake-registry.ts'
+import { testServer } from '../../catalog/testing/fake-artifact-server.ts'
+import { hyperkube, type Ran } from '../testing/run-in-memory.ts'
 
 const cluster = `apiVersion: hyperkube.dev/v1
 kind: Cluster

@@ -1,13 +1,13 @@
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { type LockChange, lockChanges } from '../../catalog/lock-changes.ts'
-import { type Arch, arch } from '../../catalog/target.ts'
+import { type LockChange, lockChanges } from '../../catalog/compare-locks.ts'
+import { type Arch, arch } from '../../catalog/artifact-target.ts'
 import { printable } from '../../kit/printable.ts'
-import { lockFile } from '../beside.ts'
+import { lockFile } from '../cluster-paths.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { loadLock } from '../load-lock.ts'
-import { lookUpLock, targetsOf, writeLock } from '../lock/look-up.ts'
+import { lookUpLock, targetsOf, writeLock } from '../lock/resolve-cluster-lock.ts'
 import { findingText, print } from '../print.ts'
 
 const flags = z.object({ arch: z.array(arch).default(['amd64']), check: z.boolean().default(false) })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { bounded, logFlags, whenFlag } from '../logs/flags.ts'
-import { hyperkube } from '../in-memory.ts'
+import { hyperkube } from '../testing/run-in-memory.ts'
 
 const made = Object.fromEntries((await hyperkube('init --name shop --host 10.0.0.1=control-plane')).files)
 

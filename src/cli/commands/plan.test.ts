@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { lockText } from '../../catalog/lock.ts'
-import { clusterOf, lockFor, planInput } from '../../plan/fixtures.ts'
-import { hyperkube, type Ran } from '../in-memory.ts'
+import { clusterOf, lockFor, planInput } from '../../plan/testing/fixtures.ts'
+import { hyperkube, type Ran } from '../testing/run-in-memory.ts'
 
 const text = readFileSync(join(import.meta.dirname, '../../../examples/high-availability.yml'), 'utf8')
 

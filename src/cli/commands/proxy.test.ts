@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { until } from '../../kit/until.ts'
-import { hyperkube, inMemory } from '../in-memory.ts'
-import { runCommandLine } from '../run.ts'
+import { until } from '../../kit/poll-until.ts'
+import { hyperkube, inMemory } from '../testing/run-in-memory.ts'
+import { runCommandLine } from '../run-command-line.ts'
 
 /** Control planes where nobody is: the first port of this machine is nobody's. */
 const text = readFileSync(join(import.meta.dirname, '../../../examples/high-availability.yml'), 'utf8')

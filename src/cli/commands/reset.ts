@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { type Foreseen, planDocument } from '../../lifecycle/plan-document.ts'
 import { type CommandDefinition, exitCodes } from '../command.ts'
-import { limitHosts } from '../limit.ts'
+import { limitHosts } from '../limit-hosts.ts'
 import { loadCluster } from '../load-cluster.ts'
-import { loadWish } from '../load-wish.ts'
+import { loadWish } from '../load-inputs.ts'
 import { findingsText, print } from '../print.ts'
-import { reportedRun } from '../reported-run.ts'
-import { takeApart } from '../reset/take-apart.ts'
+import { reportedRun } from '../run-with-progress.ts'
+import { takeApart } from '../reset/reset-hosts.ts'
 import { resetDocument, resetText } from '../reset/result.ts'
 import { addRunFlags, runFlags } from '../run-flags.ts'
-import { leash } from '../up/leash.ts'
-import { reach } from '../up/reach.ts'
+import { leash } from '../up/deferred-abort.ts'
+import { reach } from '../up/connect.ts'
 
 const flags = runFlags.extend({
   forceUnlock: z.boolean().default(false),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { parseKeyFile } from '../../identity/key.ts'
+import { parseKeyFile } from '../../identity/sealing-key.ts'
 import { open } from '../../identity/seal.ts'
-import { hyperkube, type Ran } from '../in-memory.ts'
+import { hyperkube, type Ran } from '../testing/run-in-memory.ts'
 
 const made = Object.fromEntries((await hyperkube('init --name shop --host 10.0.0.1=control-plane')).files)
 

@@ -4,7 +4,7 @@ import { loadCluster } from '../load-cluster.ts'
 import { findingsText } from '../print.ts'
 import { readPlan } from '../plan/read-plan.ts'
 import { addRunFlags } from '../run-flags.ts'
-import { slotFlag, trialFlag, usualSlot } from '../trial/flags.ts'
+import { slotFlag, trialFlag, usualSlot } from '../provisional/flags.ts'
 import { runUp } from '../up/run-up.ts'
 import { addUpFlags } from '../up/up-flags.ts'
 

@@ -6,7 +6,7 @@ import { loadCluster } from '../load-cluster.ts'
 import { findingsText } from '../print.ts'
 import { addRunFlags } from '../run-flags.ts'
 import { addUpFlags } from '../up/up-flags.ts'
-import { safeguard } from '../upgrade/safeguard.ts'
+import { safeguard } from '../upgrade/pre-upgrade-snapshot.ts'
 import { upgradeTo } from '../upgrade/upgrade.ts'
 
 const flags = z.looseObject({

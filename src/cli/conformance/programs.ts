@@ -1,17 +1,17 @@
 import { chmod } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { systemClock } from '../../agent/host/clock.ts'
-import { httpFetch } from '../../agent/host/http-fetch.ts'
+import { httpFetch } from '../../agent/host/http-downloader.ts'
 import { upstreamArtifacts, type UpstreamArtifact } from '../../catalog/artifacts.ts'
 import { catalogFor } from '../../catalog/catalog.ts'
 import { largestChecksumFile, readChecksum } from '../../catalog/checksum.ts'
 import { conformanceArtifact, suiteMember } from '../../catalog/conformance-artifact.ts'
-import { type ArtifactSource, locate } from '../../catalog/source.ts'
-import type { Target } from '../../catalog/target.ts'
+import { type ArtifactSource, locate } from '../../catalog/artifact-source.ts'
+import type { Target } from '../../catalog/artifact-target.ts'
 import { run } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Context } from '../command.ts'
-import { keepProgram } from '../keep-program.ts'
+import { keepProgram } from '../program-cache.ts'
 
 /** No archive of tests comes near it, in bytes. */
 const largest = 4 * 2 ** 30

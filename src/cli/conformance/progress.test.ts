@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { after, beginning, type Course } from '../../conformance/course.ts'
-import type { SuiteEvent } from '../../conformance/tale.ts'
+import { after, beginning, type Course } from '../../conformance/progress.ts'
+import type { SuiteEvent } from '../../conformance/ginkgo-output.ts'
 import { textOf } from '../render/line.ts'
 import { courseView, openConformanceProgress } from './progress.ts'
 

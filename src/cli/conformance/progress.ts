@@ -1,10 +1,10 @@
-import { countOf, type Course } from '../../conformance/course.ts'
-import type { SuiteEvent, TestOutcome, TestResult } from '../../conformance/tale.ts'
+import { countOf, type Course } from '../../conformance/progress.ts'
+import type { SuiteEvent, TestOutcome, TestResult } from '../../conformance/ginkgo-output.ts'
 import { duration } from '../../kit/duration.ts'
 import { printable } from '../../kit/printable.ts'
 import type { Context, Paint } from '../command.ts'
 import { fit, gap, type Line, span } from '../render/line.ts'
-import { movingLines } from '../render/moving-lines.ts'
+import { movingLines } from '../render/live-lines.ts'
 
 /** Shows how far the suite is, to whoever looks. */
 export interface ConformanceProgress {

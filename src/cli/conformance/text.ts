@@ -2,7 +2,7 @@ import type { ConformanceReport } from '../../conformance/report.ts'
 import { duration } from '../../kit/duration.ts'
 import { printable } from '../../kit/printable.ts'
 import type { Paint } from '../command.ts'
-import { alike, count } from '../words.ts'
+import { alike, count } from '../format-text.ts'
 
 /** Of a reason so many lines are shown; the rest is in the log. */
 const mostLines = 4

@@ -1,4 +1,4 @@
-import { catalogue } from '../../findings/catalogue.ts'
+import { catalogue } from '../../error-codes/error-codes.ts'
 import type { Diagnosis } from '../../lifecycle/doctor/diagnosis.ts'
 
 /** A diagnosis with what its code means. */

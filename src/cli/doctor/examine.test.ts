@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { HostHealth } from '../../contract/health.ts'
 import { keyOf } from '../../lifecycle/doctor/diagnosis.ts'
-import type { Look, Sights } from '../../lifecycle/look/look.ts'
-import { failing, healthyLook } from '../../lifecycle/look/test-look.ts'
-import { scriptedSession, works } from '../../lifecycle/scripted-agent.ts'
+import type { Look, Sights } from '../../lifecycle/observe/observe-cluster.ts'
+import { failing, healthyLook } from '../../lifecycle/observe/testing/cluster-fixtures.ts'
+import { scriptedSession, works } from '../../lifecycle/testing/scripted-agent.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { examine } from './examine.ts'
 

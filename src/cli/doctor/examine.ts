@@ -1,7 +1,7 @@
-import type { Place } from '../../lifecycle/places.ts'
+import type { Place } from '../../lifecycle/host-endpoints.ts'
 import type { Diagnosis } from '../../lifecycle/doctor/diagnosis.ts'
 import { diagnose } from '../../lifecycle/doctor/diagnose.ts'
-import { type LookOptions, lookAround, type Sights } from '../../lifecycle/look/look.ts'
+import { type LookOptions, lookAround, type Sights } from '../../lifecycle/observe/observe-cluster.ts'
 
 /** Looks at everything anew, and says what is wrong. */
 export async function examine(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { diagnose } from '../../lifecycle/doctor/diagnose.ts'
-import type { Look } from '../../lifecycle/look/look.ts'
-import { failing, healthyLook, lost, withHealth } from '../../lifecycle/look/test-look.ts'
+import type { Look } from '../../lifecycle/observe/observe-cluster.ts'
+import { failing, healthyLook, lost, withHealth } from '../../lifecycle/observe/testing/cluster-fixtures.ts'
 import { doctorDocument } from './document.ts'
 import { doctorText } from './text.ts'
 

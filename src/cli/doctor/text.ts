@@ -2,7 +2,7 @@ import { duration } from '../../kit/duration.ts'
 import { printable } from '../../kit/printable.ts'
 import { keyOf } from '../../lifecycle/doctor/diagnosis.ts'
 import type { Paint } from '../command.ts'
-import { count } from '../words.ts'
+import { count } from '../format-text.ts'
 import type { DoctorDocument, DoctorFinding } from './document.ts'
 
 export interface DoctorTextOptions {

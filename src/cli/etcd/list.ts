@@ -4,7 +4,7 @@ import { exitCodes } from '../command.ts'
 import { print } from '../print.ts'
 import { type Column, tableText } from '../table.ts'
 import { megabytes } from './progress.ts'
-import type { EtcdAction } from './scene.ts'
+import type { EtcdAction } from './action.ts'
 import { storesOf } from './stores.ts'
 
 /** A snapshot, and where it is. */

@@ -1,15 +1,15 @@
 import { EtcdClient } from '../../etcd/client.ts'
 import type { Identity } from '../../identity/identity.ts'
-import { trustedAuthorities } from '../../identity/trusted.ts'
+import { trustedAuthorities } from '../../identity/trusted-keys.ts'
 import { dialThrough } from '../../lifecycle/dial.ts'
-import { HostKeys } from '../../lifecycle/host-keys.ts'
-import { operatorCredentials } from '../../lifecycle/operator.ts'
-import { type Place, placesIn } from '../../lifecycle/places.ts'
+import { HostKeys } from '../../lifecycle/host-key-store.ts'
+import { operatorCredentials } from '../../lifecycle/operator-credentials.ts'
+import { type Place, placesIn } from '../../lifecycle/host-endpoints.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import type { Context } from '../command.ts'
-import { holderName } from '../holder.ts'
-import { openWays } from '../hosts.ts'
+import { holderName } from '../lock-holder.ts'
+import { openWays } from '../ssh-connector.ts'
 
 export interface OpenEtcd extends AsyncDisposable {
   readonly client: EtcdClient

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Lock } from '../../catalog/lock.ts'
 import { run } from '../../kit/command.ts'
 import { cluster as schema } from '../../spec/cluster.ts'
-import { inMemory } from '../in-memory.ts'
+import { inMemory } from '../testing/run-in-memory.ts'
 import { etcdPrograms } from './programs.ts'
 import { openByteProgress } from './progress.ts'
 

@@ -2,7 +2,7 @@ import { printable } from '../../kit/printable.ts'
 import type { Progress } from '../../snapshot/store.ts'
 import type { Context } from '../command.ts'
 import { fit, span } from '../render/line.ts'
-import { movingLines } from '../render/moving-lines.ts'
+import { movingLines } from '../render/live-lines.ts'
 
 export interface ByteProgress extends Disposable {
   /** Shows how far something is. */

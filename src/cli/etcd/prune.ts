@@ -1,12 +1,12 @@
 import type { SnapshotStore } from '../../snapshot/store.ts'
-import { superfluous } from '../../snapshot/superfluous.ts'
+import { superfluous } from '../../snapshot/retention.ts'
 import { exitCodes } from '../command.ts'
 import { print } from '../print.ts'
 import { tableText } from '../table.ts'
-import { agreed } from '../up/agree.ts'
-import { count } from '../words.ts'
+import { agreed } from '../up/confirm.ts'
+import { count } from '../format-text.ts'
 import { columns, listed, type Listed } from './list.ts'
-import type { EtcdAction } from './scene.ts'
+import type { EtcdAction } from './action.ts'
 import { storesOf } from './stores.ts'
 
 /** Removes the oldest snapshots of each place, but for so many. */

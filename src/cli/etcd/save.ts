@@ -7,13 +7,13 @@ import { printable } from '../../kit/printable.ts'
 import type { SmallFile } from '../../snapshot/manifest.ts'
 import { fullName, nameOf, snapshotName } from '../../snapshot/name.ts'
 import { saveSnapshot, type SaveWish } from '../../snapshot/save.ts'
-import { identityFile, lockFile } from '../beside.ts'
+import { identityFile, lockFile } from '../cluster-paths.ts'
 import { exitCodes } from '../command.ts'
 import { requireLock } from '../load-lock.ts'
 import { findingsText, print } from '../print.ts'
-import { keepIn, type KeptSnapshot, keptText } from './keep.ts'
+import { keepIn, type KeptSnapshot, keptText } from './save-to-stores.ts'
 import { openEtcd } from './open-etcd.ts'
-import type { EtcdAction, EtcdScene } from './scene.ts'
+import type { EtcdAction, EtcdScene } from './action.ts'
 
 /** Takes a snapshot, and keeps it in every place where snapshots are kept. */
 export const save: EtcdAction = async (scene) => {

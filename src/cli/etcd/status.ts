@@ -6,7 +6,7 @@ import { findingsText, print } from '../print.ts'
 import { type Column, tableText } from '../table.ts'
 import { openEtcd } from './open-etcd.ts'
 import { megabytes } from './progress.ts'
-import type { EtcdAction } from './scene.ts'
+import type { EtcdAction } from './action.ts'
 
 /** Its members: who leads, how large their databases are, what is wrong. */
 export const status: EtcdAction = async ({ context, options, cluster, identity }) => {

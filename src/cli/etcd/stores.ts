@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { directoryStore } from '../../snapshot/directory-store.ts'
 import type { SnapshotStore } from '../../snapshot/store.ts'
 import { clusterBucket } from './bucket.ts'
-import type { EtcdScene } from './scene.ts'
+import type { EtcdScene } from './action.ts'
 
 /** Where snapshots go where cluster.yml names no place for them. */
 const usual = 'snapshots'

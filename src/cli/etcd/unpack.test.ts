@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { hyperkube } from '../in-memory.ts'
-import { identity, made, snapshotOf } from './fixtures.ts'
+import { hyperkube } from '../testing/run-in-memory.ts'
+import { identity, made, snapshotOf } from './testing/fixtures.ts'
 
 const keyFile = { 'kept.key': made['/home/me/.config/hyperkube/keys/shop.key'] ?? '' }
 

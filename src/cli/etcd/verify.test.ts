@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createIdentity } from '../../identity/identity.ts'
 import { seal } from '../../identity/seal.ts'
-import { hyperkube } from '../in-memory.ts'
-import { identity, key, made, snapshotOf } from './fixtures.ts'
+import { hyperkube } from '../testing/run-in-memory.ts'
+import { identity, key, made, snapshotOf } from './testing/fixtures.ts'
 
 let directory: string
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { HealAction, HostHealth } from '../../contract/health.ts'
 import type { AgentRequest, AgentResponse } from '../../contract/request.ts'
-import { scriptedSession, works } from '../../lifecycle/scripted-agent.ts'
-import { hyperkube, inMemory, type World } from '../in-memory.ts'
+import { scriptedSession, works } from '../../lifecycle/testing/scripted-agent.ts'
+import { hyperkube, inMemory, type World } from '../testing/run-in-memory.ts'
 import { pause, resume } from './pause.ts'
-import { healFlags, type HealCommand } from './scene.ts'
-import { status } from './status.ts'
+import { healFlags, type HealCommand } from './heal-command.ts'
+import { status } from './heal-status.ts'
 
 const action: HealAction = {
   at: '2026-11-15T11:00:00.000Z',

@@ -1,12 +1,12 @@
 import type { HealPause } from '../../contract/health.ts'
 import { duration } from '../../kit/duration.ts'
 import { printable } from '../../kit/printable.ts'
-import { askOnce } from '../../lifecycle/ask-once.ts'
+import { askOnce } from '../../lifecycle/request-once.ts'
 import { exitCodes } from '../command.ts'
 import { print } from '../print.ts'
-import { agreed } from '../up/agree.ts'
-import { alike, listed } from '../words.ts'
-import { type Heard, hear, type HealCommand, type HealScene } from './scene.ts'
+import { agreed } from '../up/confirm.ts'
+import { alike, listed } from '../format-text.ts'
+import { type Heard, hear, type HealCommand, type HealScene } from './heal-command.ts'
 
 const usual = 3_600_000
 

@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, relative } from 'node:path'
 import { printable } from '../../kit/printable.ts'
-import { lockFile } from '../beside.ts'
-import { findCommand } from '../commands.ts'
+import { lockFile } from '../cluster-paths.ts'
+import { findCommand } from '../command-table.ts'
 import type { IdentityOptions, IdentityPaths } from '../load-identity.ts'
 
 /** What to do with the files of a new cluster: said once, when they are made. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readCluster } from '../../spec/read.ts'
-import { hyperkube } from '../in-memory.ts'
+import { readCluster } from '../../spec/read-cluster.ts'
+import { hyperkube } from '../testing/run-in-memory.ts'
 import { exampleFile } from './example-file.ts'
 
 const read = (text: string) => readCluster({ file: 'cluster.yml', text })

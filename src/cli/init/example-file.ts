@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import { newestKubernetes } from '../../spec/versions.ts'
-import { clusterText } from './cluster-text.ts'
+import { clusterText } from './file-header.ts'
 
 /** A cluster of the machine itself, to begin without a question. Below it, commented out, what one may want to change. */
 export function exampleFile(name: string): string {

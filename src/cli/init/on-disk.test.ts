@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { disk } from '../disk.ts'
-import { hyperkube, type Ran } from '../in-memory.ts'
+import { disk } from '../local-files.ts'
+import { hyperkube, type Ran } from '../testing/run-in-memory.ts'
 
 let directory = ''
 beforeEach(async () => {

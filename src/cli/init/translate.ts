@@ -1,11 +1,11 @@
 import { stringify } from 'yaml'
 import { printable } from '../../kit/printable.ts'
-import { readRke1 } from '../../spec/rke1/read.ts'
+import { readRke1 } from '../../spec/rke1/read-rke1.ts'
 import { countVerdicts, type KeyReport, reportLine, type Verdict, verdicts } from '../../spec/rke1/report.ts'
 import type { Context } from '../command.ts'
 import { findingText } from '../print.ts'
-import { readSource } from '../source.ts'
-import { clusterText } from './cluster-text.ts'
+import { readSource } from '../read-source.ts'
+import { clusterText } from './file-header.ts'
 
 const headings: Readonly<Record<Verdict, string>> = {
   mapped: 'mapped: it has a place in the new file',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hyperkube } from '../in-memory.ts'
+import { hyperkube } from '../testing/run-in-memory.ts'
 
 const host = (address: string, user = '', purpose = '') => [address, user, purpose]
 

@@ -3,11 +3,11 @@ import { releases } from '../../catalog/catalog.ts'
 import { isNetwork } from '../../spec/cidr.ts'
 import { type Role, ssh } from '../../spec/host.ts'
 import { network } from '../../spec/network.ts'
-import { readCluster } from '../../spec/read.ts'
+import { readCluster } from '../../spec/read-cluster.ts'
 import { address, cidr, dnsLabel } from '../../spec/scalars.ts'
 import { newestKubernetes } from '../../spec/versions.ts'
-import type { Questions } from '../questions.ts'
-import { type FirstCluster, firstFile, type FirstHost, type FirstNetwork } from './first-file.ts'
+import type { Questions } from '../prompts.ts'
+import { type FirstCluster, firstFile, type FirstHost, type FirstNetwork } from './cluster-draft.ts'
 
 export async function askName(questions: Questions): Promise<string> {
   return questions.text({

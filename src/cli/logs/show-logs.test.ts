@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Argv } from '../../kit/command.ts'
 import { secretMask } from '../../kit/mask-secrets.ts'
-import { scriptedJournal } from '../../lifecycle/logs/scripted-journal.ts'
+import { scriptedJournal } from '../../lifecycle/logs/testing/scripted-journal.ts'
 import type { OutputFormat, Paint } from '../command.ts'
-import { inMemory } from '../in-memory.ts'
+import { inMemory } from '../testing/run-in-memory.ts'
 import { logFlags, type LogFlags } from './flags.ts'
 import { showLogs } from './show-logs.ts'
 

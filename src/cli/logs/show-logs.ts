@@ -5,7 +5,7 @@ import type { LogLine } from '../../lifecycle/logs/log-line.ts'
 import { merged } from '../../lifecycle/logs/merge.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { type Context, type ExitCode, exitCodes, type OutputFormat } from '../command.ts'
-import { reasonOf } from '../reason.ts'
+import { reasonOf } from '../format-host-error.ts'
 import type { LogFlags } from './flags.ts'
 import { logText } from './text.ts'
 

@@ -1,5 +1,5 @@
 import { noNode } from '../../lifecycle/drain/cordon.ts'
-import { placesIn } from '../../lifecycle/places.ts'
+import { placesIn } from '../../lifecycle/host-endpoints.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { Context, ExitCode, Invocation } from '../command.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { exitCodes, type Invocation } from '../command.ts'
-import { inMemory } from '../in-memory.ts'
+import { inMemory } from '../testing/run-in-memory.ts'
 import { loadCluster } from '../load-cluster.ts'
 import { addNode } from './add.ts'
 import type { NodeAction } from './action.ts'

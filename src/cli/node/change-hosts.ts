@@ -2,8 +2,8 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { Host } from '../../spec/host.ts'
 import type { ExitCode } from '../command.ts'
-import { limitHosts } from '../limit.ts'
-import { runChanged } from '../up/run-changed.ts'
+import { limitHosts } from '../limit-hosts.ts'
+import { runChanged } from '../up/change-file.ts'
 import type { NodeWish } from './action.ts'
 
 /** Changes the hosts of a cluster.yml, and brings the cluster to it. */

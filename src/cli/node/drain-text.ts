@@ -2,7 +2,7 @@ import { printable } from '../../kit/printable.ts'
 import { controllerOf, nameOf } from '../../lifecycle/drain/pod.ts'
 import type { SortedPods } from '../../lifecycle/drain/sort-pods.ts'
 import { type ExitCode, exitCodes } from '../command.ts'
-import { count } from '../words.ts'
+import { count } from '../format-text.ts'
 
 /** What becomes of the pods of a node, for whoever has to agree to it. */
 export function movingText(node: string, { moving, unmanaged, staying }: SortedPods): string {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { OwnAddon } from '../../spec/own-addon.ts'
+import type { OwnAddon } from '../../spec/user-addon.ts'
 import type { Context } from '../command.ts'
 
 type World = Pick<Context, 'readFile' | 'listDirectory' | 'fetcher' | 'signal'>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { entirely } from '../../addons/entirely.ts'
-import type { AddonDifference } from '../../addons/difference-document.ts'
+import { entirely } from '../../addons/new-addon-diff.ts'
+import type { AddonDifference } from '../../addons/addon-difference.ts'
 import { addonsText } from './addons-text.ts'
 
 const paint = (_colour: string, text: string): string => text

@@ -3,12 +3,12 @@ import {
   isEntirelyNew,
   type UnwishedObject,
   type WishedObject,
-} from '../../addons/difference-document.ts'
+} from '../../addons/addon-difference.ts'
 import { describeReference } from '../../addons/reference.ts'
 import { printable } from '../../kit/printable.ts'
 import type { AddonProposal } from '../../lifecycle/addons/proposal.ts'
 import type { Paint } from '../command.ts'
-import { count } from '../words.ts'
+import { count } from '../format-text.ts'
 
 export interface AddonsTextOptions {
   /** Every object. */

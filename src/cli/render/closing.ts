@@ -1,6 +1,6 @@
 import { duration } from '../../kit/duration.ts'
 import { printable } from '../../kit/printable.ts'
-import { count } from '../words.ts'
+import { count } from '../format-text.ts'
 import type { RunState } from './run-state.ts'
 
 /** How it all ended, and how to go on; nothing when there is nothing to say. */

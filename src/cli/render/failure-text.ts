@@ -1,6 +1,6 @@
 import { printable } from '../../kit/printable.ts'
 import type { Paint } from '../command.ts'
-import { alike, listed } from '../words.ts'
+import { alike, listed } from '../format-text.ts'
 import { logLine } from './log-line.ts'
 import { type FailedThing, logKey, type RunState } from './run-state.ts'
 

@@ -1,11 +1,11 @@
-import { count } from '../words.ts'
+import { count } from '../format-text.ts'
 import { failureMessage } from './failure-text.ts'
 import { activityOf, arrived, type HostState } from './host-state.ts'
 import { fit, gap, type Line, span, widthOf } from './line.ts'
 import { waitText } from './op-text.ts'
 import { runningStep, type RunState } from './run-state.ts'
 import { passed } from './step-row.ts'
-import { width } from './width.ts'
+import { width } from './text-width.ts'
 
 const indent = gap(4)
 const longestName = 24

@@ -1,5 +1,5 @@
 import type { Op } from '../../contract/op.ts'
-import type { What } from '../../lifecycle/stream.ts'
+import type { What } from '../../lifecycle/event-stream.ts'
 import { doingText, opText, waitText } from './op-text.ts'
 import type { StepStatus, Wait } from './run-state.ts'
 

@@ -1,6 +1,6 @@
 import { printable } from '../../kit/printable.ts'
 import type { Paint } from '../command.ts'
-import { cut, width } from './width.ts'
+import { cut, width } from './text-width.ts'
 
 export type Colour = Parameters<Paint>[0]
 

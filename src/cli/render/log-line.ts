@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cut } from './width.ts'
+import { cut } from './text-width.ts'
 
 /** What a line is cut to: whole ones are in the log of the run, and on the host. */
 const longest = 200

@@ -1,7 +1,7 @@
 import type { Context } from '../command.ts'
 import { plainProgress } from './plain-progress.ts'
 import type { Progress } from './progress.ts'
-import { treeProgress } from './tree.ts'
+import { treeProgress } from './tree-progress.ts'
 
 export const progressKinds = ['auto', 'tree', 'plain', 'json'] as const
 export type ProgressKind = (typeof progressKinds)[number]

@@ -1,12 +1,12 @@
 import type { Event } from '../../contract/event.ts'
 import type { Output, Paint } from '../command.ts'
 import { findingsText } from '../print.ts'
-import { plainLine } from './plain.ts'
+import { plainLine } from './plain-line.ts'
 import type { Progress } from './progress.ts'
-import { reduce } from './reduce.ts'
+import { reduce } from './reduce-events.ts'
 import { countOf, isSectionOver, nothingYet, type RunState } from './run-state.ts'
 import { endSummary } from './summary.ts'
-import { nothingSaid, saidAfter, type WordsSaid } from './words-said.ts'
+import { nothingSaid, saidAfter, type WordsSaid } from './line-throttle.ts'
 
 export interface PlainOptions {
   readonly output: Output

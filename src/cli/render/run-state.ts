@@ -1,5 +1,5 @@
 import type { Finding } from '../../contract/finding.ts'
-import type { Failure, Outcome, What } from '../../lifecycle/stream.ts'
+import type { Failure, Outcome, What } from '../../lifecycle/event-stream.ts'
 import type { HostState } from './host-state.ts'
 
 export type StepStatus = 'pending' | 'running' | Exclude<Outcome['outcome'], 'unchanged'>

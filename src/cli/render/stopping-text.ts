@@ -1,4 +1,4 @@
-import type { What } from '../../lifecycle/stream.ts'
+import type { What } from '../../lifecycle/event-stream.ts'
 
 /** What happens once a run shall end before its end. */
 export function stoppingText(because: Extract<What, { type: 'stopping' }>['because']): readonly string[] {

@@ -4,7 +4,7 @@ import { failuresText } from './failure-text.ts'
 import { aligned, painted } from './line.ts'
 import { countOf, type RunState } from './run-state.ts'
 import { stepRow } from './step-row.ts'
-import { shortened } from './shortened.ts'
+import { shortened } from './truncate-rows.ts'
 
 /** Of those that never began, so many are named. */
 const mostPending = 5

@@ -1,6 +1,6 @@
 import type { ExitCode } from '../command.ts'
-import { outcomeNames } from '../reported-run.ts'
-import { listed } from '../words.ts'
+import { outcomeNames } from '../run-with-progress.ts'
+import { listed } from '../format-text.ts'
 
 export interface ResetEnd {
   readonly cluster: string

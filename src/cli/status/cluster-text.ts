@@ -1,9 +1,9 @@
 import { printable } from '../../kit/printable.ts'
 import { actionText } from '../../lifecycle/doctor/healing.ts'
-import type { ClusterStatus, Share } from '../../lifecycle/status/cluster-status.ts'
+import type { ClusterStatus, Share } from '../../lifecycle/status/observed-cluster-status.ts'
 import type { Paint } from '../command.ts'
 import { megabytes } from '../etcd/progress.ts'
-import { listed } from '../words.ts'
+import { listed } from '../format-text.ts'
 
 /** One line for the whole: what stands above the hosts. */
 export function clusterLine(name: string, status: ClusterStatus, paint: Paint): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { HostStatus } from '../../lifecycle/status/status.ts'
+import type { HostStatus } from '../../lifecycle/status/observed-host-status.ts'
 import { statusText } from './text.ts'
 
 const plain = (_colour: string, text: string): string => text

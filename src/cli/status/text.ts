@@ -1,8 +1,8 @@
 import { printable } from '../../kit/printable.ts'
-import type { Well } from '../../lifecycle/look/look.ts'
-import { type HostStatus, isWell } from '../../lifecycle/status/status.ts'
+import type { Well } from '../../lifecycle/observe/observe-cluster.ts'
+import { type HostStatus, isWell } from '../../lifecycle/status/observed-host-status.ts'
 import type { Paint } from '../command.ts'
-import { trialLines } from '../trial/status-text.ts'
+import { trialLines } from '../provisional/status-text.ts'
 import { type Cell, type Column, tableText } from '../table.ts'
 
 const columns: readonly Column<HostStatus>[] = [

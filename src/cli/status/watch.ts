@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import type { Context, Output, Screen } from '../command.ts'
-import { type Frame, noFrame, redraw } from '../render/draw.ts'
-import { width } from '../render/width.ts'
+import { type Frame, noFrame, redraw } from '../render/frame.ts'
+import { width } from '../render/text-width.ts'
 
 /** Between two looks, in milliseconds. */
 const pause = 5000

@@ -1,18 +1,24 @@
 import { type Finding, hasErrors } from '../../contract/finding.ts'
-import { unfinishedRestore } from '../../lifecycle/restore/unfinished.ts'
-import type { Observer } from '../../lifecycle/observer.ts'
-import { type Place, placesOf } from '../../lifecycle/places.ts'
-import { type Tell, toldAside } from '../../lifecycle/stream.ts'
-import type { SurroundingsOptions } from '../../lifecycle/surroundings.ts'
-import { nothing, type Proposal, survey, type SurveyOptions, type Wish } from '../../lifecycle/survey.ts'
-import { trialUnderWay } from '../../lifecycle/trial/trials.ts'
+import { unfinishedRestore } from '../../lifecycle/restore/unfinished-restore.ts'
+import type { Observer } from '../../lifecycle/cluster-access.ts'
+import { type Place, placesOf } from '../../lifecycle/host-endpoints.ts'
+import { type Tell, toldAside } from '../../lifecycle/event-stream.ts'
+import type { SurroundingsOptions } from '../../lifecycle/cluster-client.ts'
+import {
+  nothing,
+  type Proposal,
+  survey,
+  type SurveyOptions,
+  type Wish,
+} from '../../lifecycle/build-proposal.ts'
+import { trialUnderWay } from '../../lifecycle/auto-rollback/provisional-changes.ts'
 import type { Context, Invocation } from '../command.ts'
-import { holderName } from '../holder.ts'
-import { limitHosts } from '../limit.ts'
-import type { ReportedRun } from '../reported-run.ts'
-import { missingFindings } from './missing.ts'
-import { objectsOf } from './objects.ts'
-import type { Reached } from './reach.ts'
+import { holderName } from '../lock-holder.ts'
+import { limitHosts } from '../limit-hosts.ts'
+import type { ReportedRun } from '../run-with-progress.ts'
+import { missingFindings } from './unreachable-findings.ts'
+import { objectsOf } from './desired-objects.ts'
+import type { Reached } from './connect.ts'
 
 export interface ProposeScene extends Pick<Reached, 'wish' | 'crew' | 'leavers'> {
   readonly context: Context

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { nothing } from '../../lifecycle/survey.ts'
+import { nothing } from '../../lifecycle/build-proposal.ts'
 import { findingsText } from '../print.ts'
-import { missingFindings } from './missing.ts'
+import { missingFindings } from './unreachable-findings.ts'
 import { type UpEnd, upDocument, upText } from './result.ts'
 
 const end: UpEnd = {

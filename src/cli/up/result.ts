@@ -1,7 +1,7 @@
 import { type Foreseen, planDocument } from '../../lifecycle/plan-document.ts'
-import { type EndedRun, outcomeNames } from '../reported-run.ts'
-import { type TrialEnd, trialEndText } from '../trial/text.ts'
-import { listed } from '../words.ts'
+import { type EndedRun, outcomeNames } from '../run-with-progress.ts'
+import { type TrialEnd, trialEndText } from '../provisional/text.ts'
+import { listed } from '../format-text.ts'
 
 export interface UpEnd extends EndedRun {
   readonly cluster: string

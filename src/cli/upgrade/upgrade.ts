@@ -1,10 +1,10 @@
 import type { Lock } from '../../catalog/lock.ts'
-import type { Arch } from '../../catalog/target.ts'
-import { lockFile } from '../beside.ts'
+import type { Arch } from '../../catalog/artifact-target.ts'
+import { lockFile } from '../cluster-paths.ts'
 import type { Context, ExitCode, Invocation } from '../command.ts'
 import { requireLock } from '../load-lock.ts'
-import { lookUpLock, targetsOf, writeLock } from '../lock/look-up.ts'
-import { runChanged } from '../up/run-changed.ts'
+import { lookUpLock, targetsOf, writeLock } from '../lock/resolve-cluster-lock.ts'
+import { runChanged } from '../up/change-file.ts'
 import { putWord } from '../yaml-edit.ts'
 
 /**

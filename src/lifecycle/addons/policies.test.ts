@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clusterWith } from '../../plan/fixtures.ts'
+import { clusterWith } from '../../plan/testing/fixtures.ts'
 import { unenforced } from './policies.ts'
 
 const cluster = clusterWith('{ name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }')

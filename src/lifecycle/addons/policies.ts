@@ -1,10 +1,10 @@
 import { describeReference, keyOf, type Reference, referenceOf } from '../../addons/reference.ts'
-import type { WishedAddon } from '../../addons/wished.ts'
+import type { WishedAddon } from '../../addons/desired-addons.ts'
 import type { Finding } from '../../contract/finding.ts'
-import { firstFew } from '../../kit/first-few.ts'
+import { firstFew } from '../../kit/truncate-list.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { kindOf } from '../../kube/object.ts'
-import { list } from '../../kube/read.ts'
+import { list } from '../../kube/read-objects.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 
 const policyKind = kindOf('networking.k8s.io/v1', 'NetworkPolicy')

@@ -1,5 +1,5 @@
 import type { Identity } from '../../identity/identity.ts'
-import { trustedAuthorities } from '../../identity/trusted.ts'
+import { trustedAuthorities } from '../../identity/trusted-keys.ts'
 import { inspectCertificate } from '../../pki/inspect.ts'
 import { renewalDue, year } from '../../pki/lifetime.ts'
 import { makeRequest } from '../../pki/request.ts'

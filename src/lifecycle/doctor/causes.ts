@@ -1,4 +1,4 @@
-import type { Place } from '../places.ts'
+import type { Place } from '../host-endpoints.ts'
 import type { Diagnosis } from './diagnosis.ts'
 
 /** What comes of something: codes on the same host, codes on any, and components there that are not well for it. */

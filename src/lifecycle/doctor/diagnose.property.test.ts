@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, property, subarray, tuple } from 'fast-check'
 import { expect, test } from 'vitest'
-import { failing, healthyLook, lost } from '../look/test-look.ts'
+import { failing, healthyLook, lost } from '../observe/testing/cluster-fixtures.ts'
 import { diagnose } from './diagnose.ts'
 import { keyOf } from './diagnosis.ts'
 

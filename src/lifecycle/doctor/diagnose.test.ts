@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Look } from '../look/look.ts'
-import { wellOf } from '../look/look.ts'
+import type { Look } from '../observe/observe-cluster.ts'
+import { wellOf } from '../observe/observe-cluster.ts'
 import {
   changeHost,
   failing,
@@ -12,7 +12,7 @@ import {
   unready,
   withComponent,
   withHealth,
-} from '../look/test-look.ts'
+} from '../observe/testing/cluster-fixtures.ts'
 import { diagnose } from './diagnose.ts'
 import { keyOf } from './diagnosis.ts'
 

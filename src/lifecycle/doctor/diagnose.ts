@@ -1,18 +1,18 @@
-import type { Look } from '../look/look.ts'
+import type { Look } from '../observe/observe-cluster.ts'
 import { explains } from './causes.ts'
 import { type Diagnosis, keyOf } from './diagnosis.ts'
-import { rankOf } from './known.ts'
+import { rankOf } from './code-order.ts'
 import { apiOfAll } from './rules/api.ts'
-import { awayHosts } from './rules/away.ts'
+import { awayHosts } from './rules/unreachable-hosts.ts'
 import { unwellComponents } from './rules/components.ts'
-import { cutOffHosts } from './rules/cut-off.ts'
+import { cutOffHosts } from './rules/cut-off-hosts.ts'
 import { fullDisks } from './rules/disks.ts'
 import { drifted } from './rules/drift.ts'
 import { etcdOfAll } from './rules/etcd.ts'
 import { unreadyNodes } from './rules/nodes.ts'
 import { pausedHosts } from './rules/paused.ts'
 import { failingProbes } from './rules/probes.ts'
-import { silentAgents } from './rules/silent-agents.ts'
+import { silentAgents } from './rules/unreachable-agents.ts'
 
 /** Each looks for one kind of trouble, and knows nothing of the others. */
 const rules: readonly ((look: Look) => readonly Diagnosis[])[] = [

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../../kit/test-authority.ts'
+import { type TestAuthority, testAuthority } from '../../kit/testing/test-ca.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { cordon, cordonMark, cordonOf, uncordon } from './cordon.ts'
-import { nodeBench, TestNodeApi } from './test-node-api.ts'
+import { nodeBench, TestNodeApi } from './testing/fake-node-api.ts'
 
 let authority: TestAuthority
 const open = nodeBench(() => authority)

@@ -1,10 +1,10 @@
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
-import { find } from '../../kube/read.ts'
+import { find } from '../../kube/read-objects.ts'
 import type { CallOptions } from '../../kube/request.ts'
-import { merge } from '../../kube/write.ts'
-import { type Node, nodeKind } from '../inside/node.ts'
+import { merge } from '../../kube/write-objects.ts'
+import { type Node, nodeKind } from '../cluster-objects/node.ts'
 
 /** Says by whom of us a node was cordoned, and why. Without it, it was somebody else. */
 export const cordonMark = 'hyperkube.dev/cordoned'

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../../kit/test-authority.ts'
-import type { TestServer } from '../../kit/test-server.ts'
+import { type TestAuthority, testAuthority } from '../../kit/testing/test-ca.ts'
+import type { TestServer } from '../../kit/testing/https-test-server.ts'
 import { cordonMark, cordonOf } from './cordon.ts'
 import { drain, type DrainOptions } from './drain.ts'
-import { budgetNamed, nodeBench, podNamed, TestNodeApi } from './test-node-api.ts'
+import { budgetNamed, nodeBench, podNamed, TestNodeApi } from './testing/fake-node-api.ts'
 
 let authority: TestAuthority
 const open = nodeBench(() => authority)

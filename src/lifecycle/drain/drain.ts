@@ -1,16 +1,16 @@
 import { duration } from '../../kit/duration.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { waitWatchfully } from '../../kit/wait-watchfully.ts'
+import { waitWatchfully } from '../../kit/poll-with-progress.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
-import { exists } from '../../kube/read.ts'
-import { nodeKind } from '../inside/node.ts'
+import { exists } from '../../kube/read-objects.ts'
+import { nodeKind } from '../cluster-objects/node.ts'
 import { cordon } from './cordon.ts'
 import { Evictions, type Hold } from './evictions.ts'
-import { obstacles } from './obstacles.ts'
+import { obstacles } from './drain-blockers.ts'
 import { type Pod, podsOn } from './pod.ts'
 import { ignoresCordon, sortPods } from './sort-pods.ts'
-import { unmanagedFinding } from './unmanaged.ts'
+import { unmanagedFinding } from './unmanaged-pods.ts'
 
 export interface DrainOptions {
   /** Milliseconds. */

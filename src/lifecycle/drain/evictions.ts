@@ -1,8 +1,8 @@
-import { mapAtMost } from '../../catalog/at-most.ts'
+import { mapAtMost } from '../../catalog/map-with-concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/kube-error.ts'
-import { type Backoff, pauseAfter } from '../../kube/retry.ts'
-import { evict, remove } from '../../kube/write.ts'
+import { type Backoff, pauseAfter } from '../../kube/retry-policy.ts'
+import { evict, remove } from '../../kube/write-objects.ts'
 import { isEnding, type Pod, podKind } from './pod.ts'
 
 /** A pod that is still there. */

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../../kit/test-authority.ts'
+import { type TestAuthority, testAuthority } from '../../kit/testing/test-ca.ts'
 import { drainForecast } from './forecast.ts'
-import { budgetNamed, nodeBench, podNamed, TestNodeApi } from './test-node-api.ts'
+import { budgetNamed, nodeBench, podNamed, TestNodeApi } from './testing/fake-node-api.ts'
 
 let authority: TestAuthority
 const open = nodeBench(() => authority)

@@ -1,15 +1,15 @@
-import { mapAtMost } from '../../catalog/at-most.ts'
+import { mapAtMost } from '../../catalog/map-with-concurrency.ts'
 import type { Finding } from '../../contract/finding.ts'
-import { firstFew } from '../../kit/first-few.ts'
+import { firstFew } from '../../kit/truncate-list.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { CallOptions } from '../../kube/request.ts'
-import { keyOf } from '../../kube/view.ts'
-import { type Budget, budgetsOf, listBudgets, whyNever } from './budget.ts'
-import { countedTwice } from './hold-text.ts'
+import { keyOf } from '../../kube/object-store.ts'
+import { type Budget, budgetsOf, listBudgets, whyNever } from './disruption-budget.ts'
+import { countedTwice } from './remaining-pod-text.ts'
 import { boundToNode, losesData } from './local-data.ts'
 import { nameOf, type Pod, podsOn } from './pod.ts'
 import { sortPods } from './sort-pods.ts'
-import { mostNamed, unmanagedFinding } from './unmanaged.ts'
+import { mostNamed, unmanagedFinding } from './unmanaged-pods.ts'
 
 /** What should be known before a node is emptied. Nothing is changed by it. */
 export async function drainForecast(

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { mapAtMost } from '../../catalog/at-most.ts'
+import { mapAtMost } from '../../catalog/map-with-concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Kind, kubeObject } from '../../kube/object.ts'
-import { find } from '../../kube/read.ts'
+import { find } from '../../kube/read-objects.ts'
 import type { CallOptions } from '../../kube/request.ts'
 import type { Pod } from './pod.ts'
 

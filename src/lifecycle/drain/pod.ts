@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Kind, kubeObject, metadata } from '../../kube/object.ts'
-import { list } from '../../kube/read.ts'
+import { list } from '../../kube/read-objects.ts'
 import type { CallOptions } from '../../kube/request.ts'
-import { keyOf } from '../../kube/view.ts'
+import { keyOf } from '../../kube/object-store.ts'
 
 const owner = z.looseObject({ kind: z.string(), name: z.string(), controller: z.boolean().optional() })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Pod } from './pod.ts'
 import { ignoresCordon, sortPods } from './sort-pods.ts'
-import { podNamed } from './test-node-api.ts'
+import { podNamed } from './testing/fake-node-api.ts'
 
 const ending = { deletionTimestamp: '2026-11-15T12:00:00Z' }
 const names = (pods: readonly Pod[]): string[] => pods.map(({ metadata }) => metadata.name)

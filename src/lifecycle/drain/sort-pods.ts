@@ -1,4 +1,4 @@
-import { trialLabel } from '../verify/trial-pods.ts'
+import { trialLabel } from '../smoke-test/smoke-test-pods.ts'
 import { controllerOf, isEnding, type Pod } from './pod.ts'
 
 /** What becomes of the pods of a node when it is emptied. */

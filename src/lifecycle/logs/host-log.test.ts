@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { secretMask } from '../../kit/mask-secrets.ts'
-import { scriptedJournal } from './scripted-journal.ts'
+import { scriptedJournal } from './testing/scripted-journal.ts'
 import { hostLog, journalArguments } from './host-log.ts'
 
 const { signal } = new AbortController()

@@ -1,7 +1,7 @@
 import type { HostAsk } from '../../contract/host-call.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { hearHost } from '../../ssh/windows/call-host.ts'
-import { calleeOn } from '../own-program.ts'
+import { calleeOn } from '../host-program.ts'
 import type { LogWish, When } from './host-log.ts'
 import type { LogLine } from './log-line.ts'
 

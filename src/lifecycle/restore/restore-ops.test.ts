@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import { clusterWith, planInput } from '../../plan/fixtures.ts'
+import { clusterWith, planInput } from '../../plan/testing/fixtures.ts'
 import { planCluster } from '../../plan/plan.ts'
 import { opsAfterStops, opsOfRestore } from './restore-ops.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Remote } from '../../ssh/remote.ts'
 import { type AnswerTo, callHost } from '../../ssh/windows/call-host.ts'
-import { calleeOn } from '../own-program.ts'
-import type { Place } from '../places.ts'
+import { calleeOn } from '../host-program.ts'
+import type { Place } from '../host-endpoints.ts'
 
 /** A service as the supervisor of its host sees it. */
 export interface ServiceStatus {

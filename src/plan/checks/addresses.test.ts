@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findingsOf, hosts } from './fixtures.ts'
+import { findingsOf, hosts } from './testing/fixtures.ts'
 
 const lo = { interface: 'lo', address: '127.0.0.1', prefix: 8 }
 const others = hosts.slice(0, 2)

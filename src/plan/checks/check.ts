@@ -1,8 +1,8 @@
 import type { Facts } from '../../contract/facts.ts'
 import type { Finding } from '../../contract/finding.ts'
 import type { Host } from '../../spec/host.ts'
-import type { LinuxFacts, PlanInput, Scene, WindowsFacts } from '../scene.ts'
-import type { Shared } from '../shared.ts'
+import type { LinuxFacts, PlanInput, Scene, WindowsFacts } from '../context.ts'
+import type { Shared } from '../shared-data.ts'
 import type { Topology } from '../topology.ts'
 import type { Ipv4Range } from './ipv4.ts'
 

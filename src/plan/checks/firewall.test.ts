@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findingsOf, hosts } from './fixtures.ts'
+import { findingsOf, hosts } from './testing/fixtures.ts'
 
 function hint(
   host: string,

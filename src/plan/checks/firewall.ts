@@ -1,5 +1,5 @@
 import type { Finding } from '../../contract/finding.ts'
-import { isNode } from '../scene.ts'
+import { isNode } from '../context.ts'
 import { type LinuxCheck, type SystemSubject, warning } from './check.ts'
 import { type Port, portsOf } from './ports.ts'
 

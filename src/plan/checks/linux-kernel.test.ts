@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { LinuxFacts } from '../scene.ts'
-import { briefly, findingsOf } from './fixtures.ts'
+import type { LinuxFacts } from '../context.ts'
+import { briefly, findingsOf } from './testing/fixtures.ts'
 
 const kernel: LinuxFacts['kernel'] = {
   release: '6.1.0',

@@ -1,4 +1,4 @@
-import { isNode } from '../scene.ts'
+import { isNode } from '../context.ts'
 import { error, type LinuxCheck, warning } from './check.ts'
 
 export const initSystem: LinuxCheck = (subject) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { briefly, findingsOf } from './fixtures.ts'
+import { briefly, findingsOf } from './testing/fixtures.ts'
 
 test('a service of our name that is not ours must go', () => {
   const found = findingsOf({ facts: { w1: { linux: { foreignServices: ['kubelet.service'] } } } })

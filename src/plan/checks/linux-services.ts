@@ -1,5 +1,5 @@
-import { flooredComponents } from '../reserved.ts'
-import { isNode } from '../scene.ts'
+import { flooredComponents } from '../reserved-resources.ts'
+import { isNode } from '../context.ts'
 import { error, type LinuxCheck, warning } from './check.ts'
 
 /** Services that have the name of one of ours. One that this host shall not run is in nobody's way. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { briefly, findingsOf } from './fixtures.ts'
+import { briefly, findingsOf } from './testing/fixtures.ts'
 
 const wish = (mtu: number) => [`network: { flannel: { mtu: ${mtu} } }`]
 

@@ -1,4 +1,4 @@
-import { isNode } from '../scene.ts'
+import { isNode } from '../context.ts'
 import { type LinuxCheck, warning } from './check.ts'
 
 const path = 'spec.network.flannel.mtu'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findingsOf } from './fixtures.ts'
+import { findingsOf } from './testing/fixtures.ts'
 
 function withAddress(name: string, address: string, prefix: number, plugin = 'flannel') {
   const addresses = [

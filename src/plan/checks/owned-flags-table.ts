@@ -1,4 +1,4 @@
-import type { Program } from '../../catalog/program.ts'
+import type { Program } from '../../catalog/program-flags.ts'
 
 /** Flags that hyperkube depends on, without dashes. A star at the end stands for any rest. */
 export interface OwnedFlags {

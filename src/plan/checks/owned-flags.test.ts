@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { flagsOf } from '../../catalog/known-flags.ts'
-import type { Program } from '../../catalog/program.ts'
+import type { Program } from '../../catalog/program-flags.ts'
 import { catalogFor } from '../../catalog/catalog.ts'
 import { windowsFlags } from '../../catalog/windows-flags.ts'
-import { findingsOf, hosts } from './fixtures.ts'
+import { findingsOf, hosts } from './testing/fixtures.ts'
 import { matches } from './owned-flags.ts'
 import { ownedFlags } from './owned-flags-table.ts'
 

@@ -1,4 +1,4 @@
-import type { LinuxFacts } from '../scene.ts'
+import type { LinuxFacts } from '../context.ts'
 
 const families: readonly { readonly manager: string; readonly distributions: RegExp }[] = [
   { manager: 'apt-get', distributions: /^(debian|ubuntu|raspbian|linuxmint)$/ },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { LinuxFacts } from '../scene.ts'
-import { briefly, findingsOf, inputOf } from './fixtures.ts'
+import type { LinuxFacts } from '../context.ts'
+import { briefly, findingsOf, inputOf } from './testing/fixtures.ts'
 
 function ordinaryKernel(): LinuxFacts['kernel'] {
   const system = inputOf({}).facts.get('w1')?.system

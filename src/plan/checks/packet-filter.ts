@@ -5,7 +5,7 @@ import {
   hasNftables,
   isOldForNftables,
 } from '../linux/packet-filter.ts'
-import { isNode } from '../scene.ts'
+import { isNode } from '../context.ts'
 import { error, type LinuxCheck, type SystemSubject } from './check.ts'
 import { install } from './packages.ts'
 

@@ -1,6 +1,6 @@
 import { type IngressSettings, traefikHealthPort } from '../../spec/addons.ts'
 import { managerPort } from '../manager-settings.ts'
-import { isControlPlane, isEtcdMember, isManager, isNode, type Scene } from '../scene.ts'
+import { isControlPlane, isEtcdMember, isManager, isNode, type Scene } from '../context.ts'
 
 export interface Port {
   readonly port: number

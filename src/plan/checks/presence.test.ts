@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { PlanInput } from '../scene.ts'
-import { briefly, findingsOf, hosts } from './fixtures.ts'
+import type { PlanInput } from '../context.ts'
+import { briefly, findingsOf, hosts } from './testing/fixtures.ts'
 
 function silent(...names: readonly string[]) {
   return (input: PlanInput): PlanInput => ({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { catalogFor } from '../../catalog/catalog.ts'
-import { lockFor } from '../fixtures.ts'
-import { briefly, findingsOf, hosts } from './fixtures.ts'
+import { lockFor } from '../testing/fixtures.ts'
+import { briefly, findingsOf, hosts } from './testing/fixtures.ts'
 
 const withFile = [
   ...hosts.slice(0, 2),

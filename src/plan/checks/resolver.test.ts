@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { briefly, findingsOf } from './fixtures.ts'
+import { briefly, findingsOf } from './testing/fixtures.ts'
 
 function asking(servers: string[], spec: readonly string[] = []) {
   const linux = { resolver: { file: '/etc/resolv.conf', servers, systemdResolved: false } }

@@ -1,5 +1,5 @@
 import type { Cluster } from '../../spec/cluster.ts'
-import { isNode } from '../scene.ts'
+import { isNode } from '../context.ts'
 import { type LinuxCheck, type SystemSubject, warning } from './check.ts'
 import { isLoopback } from './ipv4.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { briefly, findingsOf } from './fixtures.ts'
+import { briefly, findingsOf } from './testing/fixtures.ts'
 
 const mebibyte = 2 ** 20
 const gibibyte = 2 ** 30

@@ -1,7 +1,7 @@
 import type { Finding } from '../../contract/finding.ts'
 import { memoryFloors } from '../memory-floors.ts'
-import { flooredComponents } from '../reserved.ts'
-import { isControlPlane, isEtcdMember, isNode } from '../scene.ts'
+import { flooredComponents } from '../reserved-resources.ts'
+import { isControlPlane, isEtcdMember, isNode } from '../context.ts'
 import { error, type SystemCheck, type SystemSubject, warning } from './check.ts'
 
 const mebibyte = 2 ** 20

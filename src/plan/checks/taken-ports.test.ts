@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { briefly, findingsOf } from './fixtures.ts'
+import { briefly, findingsOf } from './testing/fixtures.ts'
 
 function listening(port: number, process?: string, host = 'cp1') {
   const listeners = [{ port, ...(process === undefined ? {} : { process }) }]

@@ -1,4 +1,4 @@
-import type { Program } from '../../catalog/program.ts'
+import type { Program } from '../../catalog/program-flags.ts'
 import type { Finding } from '../../contract/finding.ts'
 
 type Weakness = Pick<Finding, 'message' | 'hint'>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { WindowsFacts } from '../scene.ts'
-import { briefly, findingsOf } from './fixtures.ts'
+import type { WindowsFacts } from '../context.ts'
+import { briefly, findingsOf } from './testing/fixtures.ts'
 
 test.each<[Partial<WindowsFacts>, readonly string[]]>([
   [{ build: 14_393 }, ['win1 error HOST_WINDOWS_TOO_OLD']],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findingsOf } from './fixtures.ts'
+import { findingsOf } from './testing/fixtures.ts'
 
 function found(build: number, pause: readonly number[] | undefined): string[] {
   return findingsOf({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { WindowsFacts } from '../scene.ts'
-import { briefly, findingsOf } from './fixtures.ts'
+import type { WindowsFacts } from '../context.ts'
+import { briefly, findingsOf } from './testing/fixtures.ts'
 
 function found(windows: Partial<WindowsFacts>, ...spec: readonly string[]): string[] {
   return briefly({ spec, facts: { win1: { windows } } })

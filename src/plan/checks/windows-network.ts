@@ -1,5 +1,5 @@
 import type { Finding } from '../../contract/finding.ts'
-import type { WindowsFacts } from '../scene.ts'
+import type { WindowsFacts } from '../context.ts'
 import { holdName, metadataOf } from '../windows/host-network.ts'
 import { overlayName } from '../windows/overlay.ts'
 import { error, type SystemSubject, type WindowsCheck, warning } from './check.ts'

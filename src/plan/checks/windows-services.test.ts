@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { watchedWindowsServices } from '../../contract/windows-services.ts'
-import { briefly } from './fixtures.ts'
+import { briefly } from './testing/fixtures.ts'
 
 function found(foreignServices: readonly string[], ...spec: readonly string[]): string[] {
   return briefly({ spec, facts: { win1: { windows: { foreignServices: [...foreignServices] } } } })

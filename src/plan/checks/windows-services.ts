@@ -1,5 +1,5 @@
 import { otherNodeServices } from '../../contract/windows-services.ts'
-import { flooredComponents } from '../reserved.ts'
+import { flooredComponents } from '../reserved-resources.ts'
 import { error, type WindowsCheck, warning } from './check.ts'
 
 /** Services that bear the name of one of ours, or are another one's node. One that is in nobody's way is left alone. */

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import type { LinuxScene } from '../scene.ts'
+import type { LinuxScene } from '../context.ts'
 
 /** Nobody is anonymous but who asks how the server is. */
 export const authenticationConfiguration: string = stringify({

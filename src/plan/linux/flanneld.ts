@@ -1,14 +1,14 @@
 import type { Probe } from '../../contract/probe.ts'
 import { proxyPort } from '../apiserver-proxy-config.ts'
 import { flags, mergeArgs } from '../args.ts'
-import { download } from '../artifact.ts'
+import { download } from '../download.ts'
 import { clientCertificate } from '../certificate.ts'
 import { component, type Planner } from '../component.ts'
 import { textFile } from '../files.ts'
 import { memoryFloor } from '../memory-floors.ts'
 import { flannelNetwork } from '../flannel-network.ts'
 import { nodeOf } from '../node.ts'
-import type { LinuxScene } from '../scene.ts'
+import type { LinuxScene } from '../context.ts'
 import { cniPlugins } from './containerd.ts'
 import {
   cniConfiguration,

@@ -1,8 +1,8 @@
 import { component, type Planner } from '../component.ts'
 import { memoryFloors } from '../memory-floors.ts'
 import { textFile } from '../files.ts'
-import { flooredComponents } from '../reserved.ts'
-import { isNode, type LinuxScene } from '../scene.ts'
+import { flooredComponents } from '../reserved-resources.ts'
+import { isNode, type LinuxScene } from '../context.ts'
 import { etc, logs, state } from './paths.ts'
 import { renderUnit, slice } from './unit.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clusterWith, planInput } from '../fixtures.ts'
+import { clusterWith, planInput } from '../testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
 
 const input = planInput(

@@ -3,9 +3,9 @@ import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { managerSettingsFormat } from '../../contract/manager-settings.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { clusterWith, planInput } from '../fixtures.ts'
+import { clusterWith, planInput } from '../testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
-import type { PlanInput } from '../scene.ts'
+import type { PlanInput } from '../context.ts'
 
 const cluster = clusterWith(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane, worker] }',

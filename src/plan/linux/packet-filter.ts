@@ -1,4 +1,4 @@
-import type { LinuxFacts } from '../scene.ts'
+import type { LinuxFacts } from '../context.ts'
 
 /** The first kernel that kube-proxy takes with nftables. */
 export const firstNftablesKernel = '5.13'

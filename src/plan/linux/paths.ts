@@ -1,7 +1,7 @@
 import { kubeconfig } from '../../pki/kubeconfig.ts'
 import type { PlannedFile } from '../../contract/component-plan.ts'
 import { textFile } from '../files.ts'
-import type { Scene } from '../scene.ts'
+import type { Scene } from '../context.ts'
 
 /**
  * Where things are on a Linux host. Each component has a directory of its own with all that it reads, so that its user

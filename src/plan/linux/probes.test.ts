@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import type { Probe } from '../../contract/probe.ts'
-import { clusterOf, planInput } from '../fixtures.ts'
+import { clusterOf, planInput } from '../testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
 
 function components(example: string, host: string): readonly ComponentPlan[] {

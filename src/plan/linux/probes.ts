@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { Probe } from '../../contract/probe.ts'
 import type { Planner } from '../component.ts'
-import type { LinuxScene } from '../scene.ts'
+import type { LinuxScene } from '../context.ts'
 
 /** Whatever is asked about, and how often, where that is not the usual. */
 export type ProbeWish = Pick<Probe, 'name' | 'check'> & Partial<Probe>

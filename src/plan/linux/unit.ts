@@ -1,5 +1,5 @@
 import type { Service } from '../../contract/service.ts'
-import type { LinuxFacts } from '../scene.ts'
+import type { LinuxFacts } from '../context.ts'
 
 /** One setting of a unit; several of the same name are allowed, as in systemd's own files. */
 export type Setting = readonly [name: string, value: string]

@@ -3,7 +3,7 @@ import { apiserverProxyConfig, proxyHealthPort } from '../apiserver-proxy-config
 import { clientCertificate } from '../certificate.ts'
 import { component, type Planner } from '../component.ts'
 import { textFile } from '../files.ts'
-import type { WindowsScene } from '../scene.ts'
+import type { WindowsScene } from '../context.ts'
 import { closedDirectory, owner, placesOf, programDirectory, settingsOf } from './paths.ts'
 import { serviceWrapper } from './runner.ts'
 import { scmService } from './service.ts'

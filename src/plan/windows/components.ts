@@ -1,6 +1,6 @@
 import type { Planner } from '../component.ts'
 import { extraFiles } from '../extra-files.ts'
-import type { WindowsScene } from '../scene.ts'
+import type { WindowsScene } from '../context.ts'
 import { apiserverProxy } from './apiserver-proxy.ts'
 import { containerd } from './containerd.ts'
 import { flanneld } from './flanneld.ts'

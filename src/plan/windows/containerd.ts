@@ -1,11 +1,11 @@
 import { win32 } from 'node:path'
-import { download } from '../artifact.ts'
+import { download } from '../download.ts'
 import { component, type Planner } from '../component.ts'
 import { containerdConfig, containerdFiles } from '../containerd-config.ts'
 import { textFile } from '../files.ts'
-import { sandboxImages } from '../images.ts'
+import { sandboxImages } from '../sandbox-images.ts'
 import { proxyVariables } from '../proxy-variables.ts'
-import type { WindowsScene } from '../scene.ts'
+import type { WindowsScene } from '../context.ts'
 import {
   closedDirectory,
   cniConfiguration,

@@ -1,12 +1,12 @@
 import { win32 } from 'node:path'
 import { flags, mergeArgs } from '../args.ts'
-import { download } from '../artifact.ts'
+import { download } from '../download.ts'
 import { clientCertificate } from '../certificate.ts'
 import { component, type Planner } from '../component.ts'
 import { textFile } from '../files.ts'
 import { flannelNetwork } from '../flannel-network.ts'
 import { nodeOf } from '../node.ts'
-import type { WindowsScene } from '../scene.ts'
+import type { WindowsScene } from '../context.ts'
 import { overlayName } from './overlay.ts'
 import {
   closedDirectory,

@@ -8,10 +8,10 @@ import {
   windowsNetworkFormat,
 } from '../../contract/windows-network.ts'
 import { overlap, rangeOf } from '../../spec/cidr.ts'
-import { inputs } from '../arbitraries.ts'
-import { inputOf } from '../checks/fixtures.ts'
+import { inputs } from '../testing/arbitraries.ts'
+import { inputOf } from '../checks/testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
-import type { PlanInput } from '../scene.ts'
+import type { PlanInput } from '../context.ts'
 
 /** As the agent finds it in its plan. */
 function networksIn(input: PlanInput): WindowsNetwork[] {

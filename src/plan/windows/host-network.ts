@@ -1,7 +1,7 @@
 import { cloudMetadata } from '../../contract/cloud-metadata.ts'
 import type { WindowsNetwork } from '../../contract/windows-network.ts'
 import { addressAt, overlap, rangeOf } from '../../spec/cidr.ts'
-import type { WindowsScene } from '../scene.ts'
+import type { WindowsScene } from '../context.ts'
 import { overlayName } from './overlay.ts'
 
 /** The network that keeps the switch. */

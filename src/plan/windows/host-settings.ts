@@ -2,7 +2,7 @@ import { win32 } from 'node:path'
 import { windowsNetworkFile } from '../../contract/windows-network.ts'
 import { component, type Planner } from '../component.ts'
 import { textFile } from '../files.ts'
-import type { WindowsScene } from '../scene.ts'
+import type { WindowsScene } from '../context.ts'
 import { hostNetwork } from './host-network.ts'
 import { closedDirectory, owner, placesOf } from './paths.ts'
 

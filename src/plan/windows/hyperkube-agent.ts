@@ -1,6 +1,6 @@
 import { win32 } from 'node:path'
 import { component, type Planner } from '../component.ts'
-import type { WindowsScene } from '../scene.ts'
+import type { WindowsScene } from '../context.ts'
 import { agentSetup } from './agent-setup.ts'
 import { closedDirectory, placesOf, programDirectory } from './paths.ts'
 

@@ -1,15 +1,15 @@
 import { win32 } from 'node:path'
 import { flags } from '../args.ts'
-import { download } from '../artifact.ts'
+import { download } from '../download.ts'
 import { clientCertificate, serverCertificate } from '../certificate.ts'
 import { component, type Planner } from '../component.ts'
 import { textFile } from '../files.ts'
 import { kubeletArgs, kubeletConfiguration } from '../kubelet-settings.ts'
-import type { JsonObject } from '../merge.ts'
-import { alternativeNames } from '../names.ts'
+import type { JsonObject } from '../merge-config.ts'
+import { alternativeNames } from '../alternative-names.ts'
 import { nodeOf } from '../node.ts'
-import { reserved } from '../reserved.ts'
-import type { WindowsScene } from '../scene.ts'
+import { reserved } from '../reserved-resources.ts'
+import type { WindowsScene } from '../context.ts'
 import {
   closedDirectory,
   containerdEndpoint,

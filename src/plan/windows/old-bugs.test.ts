@@ -1,7 +1,7 @@
 import { win32 } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { clusterOf, planInput } from '../fixtures.ts'
+import { clusterOf, planInput } from '../testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
 
 /** What scripts of former years did wrong about settings; what they did wrong on a host is in src/agent/windows/recover. */

@@ -3,7 +3,7 @@ import type { PlannedDirectory, PlannedFile } from '../../contract/component-pla
 import { kubeconfig } from '../../pki/kubeconfig.ts'
 import { proxyPort } from '../apiserver-proxy-config.ts'
 import { textFile } from '../files.ts'
-import type { WindowsScene } from '../scene.ts'
+import type { WindowsScene } from '../context.ts'
 
 /** Our services run as the system itself, whatever a language calls it; files are its own and administrators'. */
 export const owner = 'SYSTEM'

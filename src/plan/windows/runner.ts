@@ -1,7 +1,7 @@
 import { win32 } from 'node:path'
 import type { PlannedArtifact } from '../../contract/component-plan.ts'
 import type { Runner } from '../../contract/service.ts'
-import { download, type DownloadScene } from '../artifact.ts'
+import { download, type DownloadScene } from '../download.ts'
 import { placesOf, programDirectory } from './paths.ts'
 
 export type RunnerScene = DownloadScene

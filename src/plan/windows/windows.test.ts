@@ -5,7 +5,7 @@ import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { hasErrors } from '../../contract/finding.ts'
 import { type NodePlan, nodePlanFormat } from '../../contract/node-plan.ts'
 import { commandOf, type ScmService } from '../../contract/service.ts'
-import { clusterOf, planInput } from '../fixtures.ts'
+import { clusterOf, planInput } from '../testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
 
 const mixed = `apiVersion: hyperkube.dev/v1

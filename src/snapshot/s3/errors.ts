@@ -1,6 +1,6 @@
 import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
-import { refusal } from './answers.ts'
+import { refusal } from './responses.ts'
 
 /** A server that says no, in its own words. */
 export function refusedBy(title: string, what: string, status: number, body: string): HyperkubeError {

@@ -1,6 +1,6 @@
 import { snapshotName } from '../name.ts'
 import type { SnapshotStore, StoredSnapshot } from '../store.ts'
-import { objectPage } from './answers.ts'
+import { objectPage } from './responses.ts'
 import type { Bucket } from './bucket.ts'
 import { download } from './download.ts'
 import { upload } from './upload.ts'

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Progress } from '../store.ts'
-import { completion, refusal, uploadId } from './answers.ts'
+import { completion, refusal, uploadId } from './responses.ts'
 import type { Bucket } from './bucket.ts'
 import { refusedBy } from './errors.ts'
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Path } from '../document.ts'
-import { pathText, wordsFor } from '../words.ts'
+import { pathText, wordsFor } from '../issue-messages.ts'
 import type { Facts } from './facts.ts'
 import { filled, patternOf } from './pattern.ts'
 import type { Told } from './report.ts'

@@ -1,6 +1,6 @@
 import { addons } from './addons.ts'
 import { authentication } from './authentication.ts'
-import { basics } from './basics.ts'
+import { basics } from './top-level.ts'
 import { cloud } from './cloud.ts'
 import { network } from './network.ts'
 import { nodes } from './nodes.ts'
@@ -9,7 +9,7 @@ import { registries } from './registries.ts'
 import { rollout } from './rollout.ts'
 import { services } from './services.ts'
 import { ssh } from './ssh.ts'
-import type { Row } from './walk.ts'
+import type { Row } from './apply-rules.ts'
 
 const sections = [basics, nodes, ssh, services, network, authentication, registries, addons, cloud, rollout]
 

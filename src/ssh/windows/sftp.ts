@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { printable } from '../../kit/printable.ts'
 import type { Channel } from '../transport.ts'
-import { unlessAborted } from '../wait.ts'
+import { unlessAborted } from '../deadline.ts'
 import { type Fields, openFlags, packet, packetReader, replies, requests, statusCodes } from './packet.ts'
 
 /** What every server takes at once. */

@@ -6,11 +6,11 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hostCallFormat } from '../../contract/host-call.ts'
 import { readVersioned } from '../../contract/versioned.ts'
-import { dialling } from '../contract/dialling.ts'
-import { echoServer } from '../contract/echo-server.ts'
+import { dialling } from '../testing/dialling.ts'
+import { echoServer } from '../testing/echo-server.ts'
 import type { Remote } from '../remote.ts'
 import { callHost } from './call-host.ts'
-import { type Program, testHost, type TestHost } from './test-host.ts'
+import { type Program, testHost, type TestHost } from './testing/fake-windows-host.ts'
 
 const { signal } = new AbortController()
 const exe = String.raw`C:\hyperkube\programs\hyperkube-0.1.0\hyperkube.exe`

@@ -1,13 +1,13 @@
-import { versionPattern, windowsPlaces } from '../../contract/windows-places.ts'
+import { versionPattern, windowsPlaces } from '../../contract/windows-paths.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { converse } from '../converse.ts'
+import { converse } from '../running-program.ts'
 import { runToEnd, withTimeout } from '../exec.ts'
 import type { Remote } from '../remote.ts'
 import type { Channel, SshTransport } from '../transport.ts'
 import type { Callee } from './call-host.ts'
 import { sftpPath, windowsLine } from './command-line.ts'
 import { Sftp } from './sftp.ts'
-import { bring, uploadTo } from './upload.ts'
+import { bring, uploadTo } from './upload-windows.ts'
 
 /**
  * A Windows host by OpenSSH. Programs are started with a few plain words, files go by sftp, and whatever else has to be

@@ -1,4 +1,4 @@
-import { type EtcdRestoreMemory, etcdRestoreMemoryFormat } from '../../../contract/etcd-restore-memory.ts'
+import { type EtcdRestoreMemory, etcdRestoreMemoryFormat } from '../../../contract/etcd-restore-state.ts'
 import { readVersioned } from '../../../contract/versioned.ts'
 import type { LinuxHost } from '../../host/host.ts'
 import { statePath, writeState } from '../state-file.ts'

@@ -1,6 +1,6 @@
 import type { LinuxHost } from '../../host/host.ts'
 import { waitFor } from '../wait-for.ts'
-import type { Step } from './step.ts'
+import type { Step } from './linux-leftover-step.ts'
 
 /** Control groups of pods. */
 export const removeCgroups: Step = async (host, { cgroups }, signal) => {

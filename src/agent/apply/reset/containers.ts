@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { HostProcess } from '../../host/processes.ts'
-import type { Step } from './step.ts'
+import type { Step } from './linux-leftover-step.ts'
 
 /** Between two looks, in milliseconds. */
 const pause = 100

@@ -1,7 +1,7 @@
 import { join } from '../../host/host-path.ts'
 import { hasCode } from '../../../kit/errors.ts'
 import type { Host } from '../../host/host.ts'
-import type { Step } from './step.ts'
+import type { Step } from './linux-leftover-step.ts'
 
 /** All that components have written. A directory that is a disk of its own, or in use, stays, empty. */
 export const removeData: Step = async (host, { directories, emptied, files, bare }) => {

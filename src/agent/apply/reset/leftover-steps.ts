@@ -1,15 +1,15 @@
 import type { Ledger } from '../../../contract/ledger.ts'
 import type { Host } from '../../host/host.ts'
 import { removeCgroups } from './cgroups.ts'
-import { removeChains } from './chains.ts'
+import { removeChains } from './iptables-chains.ts'
 import { endContainers } from './containers.ts'
 import { removeData } from './data.ts'
 import { leftoversOf } from './leftovers.ts'
 import { removeLinks } from './links.ts'
 import { unmountAll } from './mounts.ts'
-import type { Step } from './step.ts'
-import { removeTables } from './tables.ts'
-import { windowsSteps } from './windows-steps.ts'
+import type { Step } from './linux-leftover-step.ts'
+import { removeTables } from './nft-tables.ts'
+import { windowsSteps } from './windows-leftover-steps.ts'
 
 const linuxSteps: readonly (readonly [name: string, step: Step])[] = [
   ['containers', endContainers],

@@ -1,4 +1,4 @@
-import type { Step } from './step.ts'
+import type { Step } from './linux-leftover-step.ts'
 
 /** Network links of pods, with the routes through them. */
 export const removeLinks: Step = async ({ packets }, { links }) => {

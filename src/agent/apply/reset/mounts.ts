@@ -1,5 +1,5 @@
 import type { LinuxHost } from '../../host/host.ts'
-import type { Step } from './step.ts'
+import type { Step } from './linux-leftover-step.ts'
 
 const namespaces = '/run/netns'
 

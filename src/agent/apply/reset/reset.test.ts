@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { componentOf } from '../../../diff/fixtures.ts'
+import { componentOf } from '../../../diff/testing/fixtures.ts'
 import type { LinuxHost } from '../../host/host.ts'
-import { type TemporaryHost, temporaryHost } from '../../host/temporary-host.ts'
+import { type TemporaryHost, temporaryHost } from '../../host/testing/temporary-host.ts'
 import { filesBelow } from '../artifact-files.ts'
-import { applied, hostPlan, publish, running, someRun } from '../fixtures.ts'
-import { Killed, mortal } from '../mortal.ts'
+import { applied, hostPlan, publish, running, someRun } from '../testing/fixtures.ts'
+import { Killed, mortal } from '../testing/crash-injection.ts'
 import { type Reset, reset } from './reset.ts'
 
 let host: TemporaryHost & AsyncDisposable

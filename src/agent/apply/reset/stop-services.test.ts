@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { temporaryHost } from '../../host/temporary-host.ts'
-import { applied, hostPlan, publish, running, someRun } from '../fixtures.ts'
+import { temporaryHost } from '../../host/testing/temporary-host.ts'
+import { applied, hostPlan, publish, running, someRun } from '../testing/fixtures.ts'
 import { readJournal } from '../journal.ts'
 import { stopServices } from './stop-services.ts'
 

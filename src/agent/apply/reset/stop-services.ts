@@ -1,11 +1,11 @@
 import type { Op } from '../../../contract/op.ts'
-import { nothingPlanned } from '../../../diff/nothing-planned.ts'
+import { nothingPlanned } from '../../../diff/empty-plan.ts'
 import { openJournal } from '../journal.ts'
 import { withStopped } from '../ledger.ts'
-import { LedgerBook, readLedger } from '../ledger-file.ts'
-import { journalRun, type Outcome, type Run, runOp } from '../run.ts'
+import { LedgerBook, readLedger } from '../ledger-store.ts'
+import { journalRun, type Outcome, type Run, runOp } from '../run-op.ts'
 import { stopService } from '../start-service.ts'
-import { opsAgainst } from './ops-against.ts'
+import { opsAgainst } from './diff-against-ledger.ts'
 import type { ResetOptions } from './reset.ts'
 
 export interface StopWish {

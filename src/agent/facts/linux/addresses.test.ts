@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inMemory, type Said } from '../in-memory.ts'
+import { inMemory, type Said } from '../testing/fake-fact-source.ts'
 import { addresses, parseLinks } from './addresses.ts'
 
 const mac = '52:54:00:12:34:56'

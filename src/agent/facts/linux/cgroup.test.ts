@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inMemory } from '../in-memory.ts'
+import { inMemory } from '../testing/fake-fact-source.ts'
 import { cgroup } from './cgroup.ts'
 
 const known = `#subsys_name	hierarchy	num_cgroups	enabled

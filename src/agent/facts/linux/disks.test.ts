@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inMemory } from '../in-memory.ts'
+import { inMemory } from '../testing/fake-fact-source.ts'
 import { disks } from './disks.ts'
 
 test('what is not there yet is on the disk that it will come onto', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inMemory } from '../in-memory.ts'
+import { inMemory } from '../testing/fake-fact-source.ts'
 import { kernelModules, moduleNames, refusedModules } from './kernel-modules.ts'
 
 const debian = `kernel/fs/overlayfs/overlay.ko:

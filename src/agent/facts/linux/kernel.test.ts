@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { labHost } from '../fixtures.ts'
-import { inMemory, type Said } from '../in-memory.ts'
+import { labHost } from '../testing/lab-host.ts'
+import { inMemory, type Said } from '../testing/fake-fact-source.ts'
 import { hasFileSystem, kernel } from './kernel.ts'
 
 /** A Debian 12 in the cloud, freshly started: nothing is loaded yet. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inMemory } from '../in-memory.ts'
+import { inMemory } from '../testing/fake-fact-source.ts'
 import { listeners, parseSockets } from './listeners.ts'
 import { pidsOf, programName } from './socket-owners.ts'
 

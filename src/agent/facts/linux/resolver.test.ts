@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inMemory } from '../in-memory.ts'
+import { inMemory } from '../testing/fake-fact-source.ts'
 import { parseServers, resolver } from './resolver.ts'
 
 const stub = `# This is /run/systemd/resolve/stub-resolv.conf managed by man:systemd-resolved(8).

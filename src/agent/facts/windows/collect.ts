@@ -2,8 +2,8 @@ import { win32 } from 'node:path'
 import { metadataDestinations } from '../../../contract/cloud-metadata.ts'
 import { type Facts, factsFormat } from '../../../contract/facts.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { archOf, disksOf, foreignServicesOf } from './bare.ts'
-import type { WindowsFacts, WindowsSource } from './fact.ts'
+import { archOf, disksOf, foreignServicesOf } from './basic.ts'
+import type { WindowsFacts, WindowsSource } from './source.ts'
 
 /** All facts of a Windows host, one question after the other: they take turns anyway. */
 export async function collectWindowsFacts(source: WindowsSource, host: string): Promise<Facts> {

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
-import { type Ask, failed, unknown, well } from './ask.ts'
-import type { ProbeEdges } from './edges.ts'
-import type { FreshFiles } from './fresh-files.ts'
+import { type Ask, failed, unknown, well } from './probe-runner.ts'
+import type { ProbeEdges } from './probe-deps.ts'
+import type { FreshFiles } from './cached-files.ts'
 
 /** How long a certificate is good for. One that is not there is somebody else's finding. */
 export function askCertificate(files: FreshFiles, clock: ProbeEdges['clock']): Ask<'certificate'> {

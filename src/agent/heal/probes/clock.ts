@@ -1,9 +1,9 @@
 import { duration } from '../../../kit/duration.ts'
-import { firstFew } from '../../../kit/first-few.ts'
-import { type Ask, failed, unknown, well } from './ask.ts'
-import type { ProbeEdges } from './edges.ts'
-import type { FreshFiles } from './fresh-files.ts'
-import type { Web } from './web.ts'
+import { firstFew } from '../../../kit/truncate-list.ts'
+import { type Ask, failed, unknown, well } from './probe-runner.ts'
+import type { ProbeEdges } from './probe-deps.ts'
+import type { FreshFiles } from './cached-files.ts'
+import type { Web } from './http-client.ts'
 
 interface Difference {
   readonly server: string

@@ -1,7 +1,7 @@
-import type { Seen } from '../seen.ts'
-import { type Ask, failed, well } from './ask.ts'
+import type { Seen } from '../probe-result.ts'
+import { type Ask, failed, well } from './probe-runner.ts'
 import { called } from './grpc.ts'
-import type { GrpcLines } from './grpc-lines.ts'
+import type { GrpcLines } from './grpc-connections.ts'
 import { numberOf, partsOf, textOf } from './protobuf.ts'
 
 interface Condition {

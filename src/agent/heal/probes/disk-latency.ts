@@ -1,6 +1,6 @@
 import { describe, hasCode } from '../../../kit/errors.ts'
-import { type Ask, failed, well } from './ask.ts'
-import type { Disks } from './edges.ts'
+import { type Ask, failed, well } from './probe-runner.ts'
+import type { Disks } from './probe-deps.ts'
 
 /** One write that takes long happens to every disk: slow is what is slow so many times in a row. */
 const most = 3

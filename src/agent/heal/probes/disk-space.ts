@@ -1,5 +1,5 @@
-import { type Ask, failed, well } from './ask.ts'
-import type { Disks } from './edges.ts'
+import { type Ask, failed, well } from './probe-runner.ts'
+import type { Disks } from './probe-deps.ts'
 
 /** Whether there is room, for bytes and for files. */
 export function askDiskSpace(disks: Disks): Ask<'disk-space'> {

@@ -1,5 +1,5 @@
-import { type Ask, failed, well } from './ask.ts'
-import type { ProbeEdges } from './edges.ts'
+import { type Ask, failed, well } from './probe-runner.ts'
+import type { ProbeEdges } from './probe-deps.ts'
 
 /** Whether there is a file, and something in it. */
 export function askFile({ files }: Pick<ProbeEdges, 'files'>): Ask<'file'> {

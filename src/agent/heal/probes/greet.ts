@@ -1,5 +1,5 @@
 import { connect } from 'node:tls'
-import { outcomeOf } from '../../peers/outcome.ts'
+import { outcomeOf } from '../../network-probe/probe-outcome.ts'
 
 /**
  * Whether anybody is at a port, by a whole handshake: a kubelet writes a line into its log about everybody who only knocks.

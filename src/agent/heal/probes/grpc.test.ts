@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ProbeCheck } from '../../../contract/probe.ts'
-import type { Seen } from '../seen.ts'
-import { pathOf } from './grpc-lines.ts'
+import type { Seen } from '../probe-result.ts'
+import { pathOf } from './grpc-connections.ts'
 import { prober } from './prober.ts'
-import { testComponent, testEdges, testProbe } from './test-edges.ts'
+import { testComponent, testEdges, testProbe } from './testing/fake-probe-deps.ts'
 
 type Answer = { readonly message: string } | { readonly status: string } | 'silent' | 'cut'
 

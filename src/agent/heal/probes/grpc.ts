@@ -1,7 +1,7 @@
 import { describe } from '../../../kit/errors.ts'
-import type { Seen } from '../seen.ts'
-import { type Ask, failed, well } from './ask.ts'
-import { GrpcRefusal, type GrpcLines } from './grpc-lines.ts'
+import type { Seen } from '../probe-result.ts'
+import { type Ask, failed, well } from './probe-runner.ts'
+import { GrpcRefusal, type GrpcLines } from './grpc-connections.ts'
 import { numberOf } from './protobuf.ts'
 
 /** SERVING of grpc.health.v1. */

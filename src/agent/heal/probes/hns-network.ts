@@ -1,5 +1,5 @@
-import { type Ask, failed, unknown, well } from './ask.ts'
-import type { ProbeEdges } from './edges.ts'
+import { type Ask, failed, unknown, well } from './probe-runner.ts'
+import type { ProbeEdges } from './probe-deps.ts'
 
 /** Whether a network of Windows is there, and of the right kind. */
 export function askHnsNetwork({ networks }: Pick<ProbeEdges, 'networks'>): Ask<'hns-network'> {

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Probe, ProbeCheck } from '../../../contract/probe.ts'
-import { type TestAuthority, testAuthority } from '../../../kit/test-authority.ts'
-import { testServer } from '../../../kit/test-server.ts'
-import type { Seen } from '../seen.ts'
+import { type TestAuthority, testAuthority } from '../../../kit/testing/test-ca.ts'
+import { testServer } from '../../../kit/testing/https-test-server.ts'
+import type { Seen } from '../probe-result.ts'
 import { type Prober, prober } from './prober.ts'
-import { testComponent, testEdges, testProbe } from './test-edges.ts'
+import { testComponent, testEdges, testProbe } from './testing/fake-probe-deps.ts'
 
 const edges = testEdges()
 const credentials = { certificate: '/own/client.crt', privateKey: '/own/client.key' }

@@ -1,8 +1,8 @@
 import { describe } from '../../../kit/errors.ts'
-import type { Seen } from '../seen.ts'
-import { type Ask, failed, unknown, well } from './ask.ts'
-import type { FreshFiles } from './fresh-files.ts'
-import { Untrusted, type Web, type WebAnswer, type WebTrust } from './web.ts'
+import type { Seen } from '../probe-result.ts'
+import { type Ask, failed, unknown, well } from './probe-runner.ts'
+import type { FreshFiles } from './cached-files.ts'
+import { Untrusted, type Web, type WebAnswer, type WebTrust } from './http-client.ts'
 
 /** Whether a server says of itself that it is well. One that is stopped takes connections and says nothing. */
 export function askHttp(web: Web, files: FreshFiles): Ask<'http'> {

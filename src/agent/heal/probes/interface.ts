@@ -1,6 +1,6 @@
-import type { Seen } from '../seen.ts'
-import { type Ask, failed, well } from './ask.ts'
-import type { ProbeEdges } from './edges.ts'
+import type { Seen } from '../probe-result.ts'
+import { type Ask, failed, well } from './probe-runner.ts'
+import type { ProbeEdges } from './probe-deps.ts'
 
 type Network = Pick<ProbeEdges, 'files' | 'addresses'>
 

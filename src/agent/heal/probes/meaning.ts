@@ -1,4 +1,4 @@
-import type { Seen } from '../seen.ts'
+import type { Seen } from '../probe-result.ts'
 
 /** Some questions have answers that mean more than that a server is not well: who is asked what, and the code for which. */
 const meanings: readonly (readonly [

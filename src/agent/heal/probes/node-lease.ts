@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { duration } from '../../../kit/duration.ts'
 import { isKubeError } from '../../../kube/kube-error.ts'
-import type { ProbeApi } from './api.ts'
-import { type Ask, failed, well } from './ask.ts'
-import type { ProbeEdges } from './edges.ts'
+import type { ProbeApi } from './probe-api.ts'
+import { type Ask, failed, well } from './probe-runner.ts'
+import type { ProbeEdges } from './probe-deps.ts'
 
 const lease = z.looseObject({ spec: z.looseObject({ renewTime: z.string() }) })
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../../../kit/test-authority.ts'
-import type { Seen } from '../seen.ts'
-import { following } from './nodes.ts'
+import { type TestAuthority, testAuthority } from '../../../kit/testing/test-ca.ts'
+import type { Seen } from '../probe-result.ts'
+import { following } from './node-reader.ts'
 import { type Prober, prober } from './prober.ts'
-import { answerNodes, type TestApi, testApi, type TestNode } from './test-api.ts'
-import { type TestEdges, testComponent, testEdges, testProbe } from './test-edges.ts'
+import { answerNodes, type TestApi, testApi, type TestNode } from './testing/fake-probe-api.ts'
+import { type TestEdges, testComponent, testEdges, testProbe } from './testing/fake-probe-deps.ts'
 
 const check = {
   kind: 'overlay',

@@ -1,10 +1,10 @@
-import { firstFew } from '../../../kit/first-few.ts'
+import { firstFew } from '../../../kit/truncate-list.ts'
 import { networkOf, valuesIn } from '../../apply/render-derived.ts'
-import type { Seen } from '../seen.ts'
-import { type Ask, type Checks, failed, well } from './ask.ts'
-import type { ProbeEdges } from './edges.ts'
+import type { Seen } from '../probe-result.ts'
+import { type Ask, type Checks, failed, well } from './probe-runner.ts'
+import type { ProbeEdges } from './probe-deps.ts'
 import { lookAtInterface } from './interface.ts'
-import { following, type NodeSeen, type Nodes } from './nodes.ts'
+import { following, type NodeSeen, type Nodes } from './node-reader.ts'
 import { routedNetworks } from './routes.ts'
 
 /** What a node was given does not change, but for one that is made anew. */

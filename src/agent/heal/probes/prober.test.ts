@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { ProbeCheck } from '../../../contract/probe.ts'
-import { testAuthority } from '../../../kit/test-authority.ts'
-import type { Seen } from '../seen.ts'
-import { hostDisks } from './host-edges.ts'
+import { testAuthority } from '../../../kit/testing/test-ca.ts'
+import type { Seen } from '../probe-result.ts'
+import { hostDisks } from './host-probe-deps.ts'
 import { prober } from './prober.ts'
-import { type TestEdges, testComponent, testEdges, testProbe } from './test-edges.ts'
+import { type TestEdges, testComponent, testEdges, testProbe } from './testing/fake-probe-deps.ts'
 
 async function ask(edges: TestEdges, check: ProbeCheck, timeout = 2000): Promise<Seen> {
   using one = prober(edges)

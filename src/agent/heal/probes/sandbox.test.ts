@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Argv, CommandResult } from '../../../kit/command.ts'
-import type { Seen } from '../seen.ts'
+import type { Seen } from '../probe-result.ts'
 import { prober } from './prober.ts'
-import { type TestEdges, testComponent, testEdges, testProbe } from './test-edges.ts'
+import { type TestEdges, testComponent, testEdges, testProbe } from './testing/fake-probe-deps.ts'
 
 const configuration = '/etc/cni/net.d/10-flannel.conflist'
 const check = { kind: 'sandbox', configuration, plugins: '/plugins' } as const

@@ -1,9 +1,9 @@
 import { describe } from '../../../kit/errors.ts'
-import { inTurns } from '../../../kit/turns.ts'
-import type { Seen } from '../seen.ts'
-import { type Ask, failed, well } from './ask.ts'
+import { inTurns } from '../../../kit/mutex.ts'
+import type { Seen } from '../probe-result.ts'
+import { type Ask, failed, well } from './probe-runner.ts'
 import { type CniGuest, type CniNetwork, cniNetworkIn, joinNetwork, leaveNetwork } from './cni.ts'
-import type { ProbeEdges } from './edges.ts'
+import type { ProbeEdges } from './probe-deps.ts'
 
 /**
  * Of the namespace and of a container that nobody runs. Always the same: what one that was killed has left is found by the

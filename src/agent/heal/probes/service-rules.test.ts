@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { CommandResult } from '../../../kit/command.ts'
-import { type TestAuthority, testAuthority } from '../../../kit/test-authority.ts'
-import type { Asked, TestAnswer } from '../../../kit/test-server.ts'
-import type { Seen } from '../seen.ts'
+import { type TestAuthority, testAuthority } from '../../../kit/testing/test-ca.ts'
+import type { Asked, TestAnswer } from '../../../kit/testing/https-test-server.ts'
+import type { Seen } from '../probe-result.ts'
 import { type Prober, prober } from './prober.ts'
 import { iptablesRules, nftRules } from './service-rules.ts'
-import { type TestApi, testApi } from './test-api.ts'
-import { type TestEdges, testComponent, testEdges, testProbe } from './test-edges.ts'
+import { type TestApi, testApi } from './testing/fake-probe-api.ts'
+import { type TestEdges, testComponent, testEdges, testProbe } from './testing/fake-probe-deps.ts'
 
 interface TestService {
   readonly name: string

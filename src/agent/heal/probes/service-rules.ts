@@ -1,8 +1,8 @@
-import { firstFew } from '../../../kit/first-few.ts'
+import { firstFew } from '../../../kit/truncate-list.ts'
 import type { Command } from '../../host/command.ts'
-import { type Ask, type Checks, failed, well } from './ask.ts'
-import type { ProbeEdges } from './edges.ts'
-import type { ServicePort, Services } from './services.ts'
+import { type Ask, type Checks, failed, well } from './probe-runner.ts'
+import type { ProbeEdges } from './probe-deps.ts'
+import type { ServicePort, Services } from './service-reader.ts'
 
 /** So many are asked about once more before anybody is accused: what was said of the others may be as old. */
 const sample = 3

@@ -1,5 +1,5 @@
-import { type Ask, failed, unknown, well } from './ask.ts'
-import type { ProbeEdges } from './edges.ts'
+import { type Ask, failed, unknown, well } from './probe-runner.ts'
+import type { ProbeEdges } from './probe-deps.ts'
 
 /** Whether the supervisor says that it runs. */
 export function askService({ systemd }: Pick<ProbeEdges, 'systemd'>): Ask<'service'> {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import type { WindowsOperations } from '../operations/host.ts'
-import { newMachine } from '../simulator/new-machine.ts'
-import { simulatedHost } from '../simulator/simulated-host.ts'
+import type { WindowsOperations } from '../operations/windows-operations.ts'
+import { newMachine } from '../../../../lab/windows/simulator/new-machine.ts'
+import { simulatedHost } from '../../../../lab/windows/simulator/simulated-host.ts'
 import { preferred } from './this-windows.ts'
 
 type Services = WindowsOperations['services']

@@ -1,12 +1,12 @@
 import { tmpdir } from 'node:os'
 import { hasCode } from '../../../kit/errors.ts'
 import { systemClock } from '../../host/clock.ts'
-import type { WindowsOperations } from '../operations/host.ts'
+import type { WindowsOperations } from '../operations/windows-operations.ts'
 import { powershellHost } from '../powershell/powershell-host.ts'
 import { hostScript } from '../powershell/script.ts'
 import { connectManager, managerPipe } from '../svcctl/connection.ts'
 import { svcctlServices } from '../svcctl/services.ts'
-import { registrySettings } from '../svcctl/settings.ts'
+import { registrySettings } from '../svcctl/service-settings.ts'
 import { windowsCommand } from './windows-command.ts'
 
 export interface ThisWindows extends AsyncDisposable {

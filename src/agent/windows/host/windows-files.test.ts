@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Files } from '../../host/files.ts'
-import { directoryFiles, windowsPlace } from '../simulator/files/directory-files.ts'
-import { newMachine } from '../simulator/new-machine.ts'
-import { simulatedHost } from '../simulator/simulated-host.ts'
+import { directoryFiles, windowsPlace } from '../../../../lab/windows/simulator/files/directory-files.ts'
+import { newMachine } from '../../../../lab/windows/simulator/new-machine.ts'
+import { simulatedHost } from '../../../../lab/windows/simulator/simulated-host.ts'
 import { windowsFiles } from './windows-files.ts'
 
 const closed = { uid: 0, gid: 0, mode: 0o600 }

@@ -18,10 +18,10 @@ import { kindOf, missing, plainFacts } from '../../host/file-facts.ts'
 import { hashFrom } from '../../host/file-hash.ts'
 import { type Access, type FileFacts, type Files } from '../../host/files.ts'
 import { dirname, join } from '../../host/host-path.ts'
-import type { Place } from '../../host/place.ts'
-import { temporaryFor } from '../../host/synced.ts'
-import type { WindowsOperations } from '../operations/host.ts'
-import { accessFor, modeOf } from './access-words.ts'
+import type { Place } from '../../host/local-path.ts'
+import { temporaryFor } from '../../host/synced-files.ts'
+import type { WindowsOperations } from '../operations/windows-operations.ts'
+import { accessFor, modeOf } from './sddl.ts'
 
 /** What only Windows itself can say and do about a file. */
 export type AccessOperations = Pick<WindowsOperations['files'], 'access' | 'grant'>

@@ -1,18 +1,18 @@
 import { systemClock } from '../../host/clock.ts'
 import type { WindowsHost } from '../../host/host.ts'
-import { httpFetch } from '../../host/http-fetch.ts'
+import { httpFetch } from '../../host/http-downloader.ts'
 import { windowsLayout } from '../../host/layout.ts'
-import { runningRelease } from '../../host/release.ts'
+import { runningRelease } from '../../host/running-release.ts'
 import { systemAlone } from '../../host/users.ts'
-import { hostDisks } from '../../heal/probes/host-edges.ts'
+import { hostDisks } from '../../heal/probes/host-probe-deps.ts'
 import { type Prober, prober } from '../../heal/probes/prober.ts'
-import type { WindowsOperations } from '../operations/host.ts'
+import type { WindowsOperations } from '../operations/windows-operations.ts'
 import { scmServices } from '../scm/scm-services.ts'
 import { windowsCommand } from './windows-command.ts'
 import { windowsFiles } from './windows-files.ts'
 import { windowsImages } from './windows-images.ts'
 import { windowsTar } from './windows-tar.ts'
-import { workerHands } from './worker-hands.ts'
+import { workerHands } from './worker-deps.ts'
 
 export interface WindowsHostWish {
   /** Of the program that runs. */

@@ -8,7 +8,7 @@ const script = await hostScript()
 
 /** A host whose PowerShell goes wrong over its nth request. */
 function hostWith(trouble: string, at = 1): PowerShellHost {
-  const fake = join(import.meta.dirname, 'fake-powershell.ts')
+  const fake = join(import.meta.dirname, '../../../../lab/windows/simulator/fake-powershell.ts')
   // Long enough for a busy machine, unless nothing is ever answered.
   const within = trouble !== 'hang' ? 30_000 : at === 1 ? 50 : 1000
   return powershellHost({ script, argv: [process.execPath, fake, trouble, String(at)], within })

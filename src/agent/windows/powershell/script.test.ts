@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { anything, assert, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { commands, plumbing } from '../operations/commands.ts'
+import { commands, plumbing } from '../../../../lab/windows/simulator/powershell-commands.ts'
 import { allOperations } from '../operations/table.ts'
 import { hostScript, openingLine, requestLine } from './script.ts'
 

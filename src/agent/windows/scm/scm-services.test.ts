@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { epoch } from '../simulator/instant.ts'
-import { newMachine } from '../simulator/new-machine.ts'
-import { putFile } from '../simulator/machine.ts'
-import { fail } from '../simulator/manager.ts'
-import { simulatedHost } from '../simulator/simulated-host.ts'
-import { advance } from '../simulator/time.ts'
+import { epoch } from '../../../../lab/windows/simulator/instant.ts'
+import { newMachine } from '../../../../lab/windows/simulator/new-machine.ts'
+import { putFile } from '../../../../lab/windows/simulator/machine.ts'
+import { fail } from '../../../../lab/windows/simulator/service-manager.ts'
+import { simulatedHost } from '../../../../lab/windows/simulator/simulated-host.ts'
+import { advance } from '../../../../lab/windows/simulator/time.ts'
 import { scmServices } from './scm-services.ts'
 
 const base = String.raw`C:\hyperkube`

@@ -2,9 +2,9 @@ import type { Clock } from '../../host/clock.ts'
 import type { Files } from '../../host/files.ts'
 import { join } from '../../host/host-path.ts'
 import type { WindowsLayout } from '../../host/layout.ts'
-import type { Services } from '../../host/services.ts'
+import type { Services } from '../../host/service-manager.ts'
 import type { UnitState } from '../../host/systemd.ts'
-import type { WindowsOperations } from '../operations/host.ts'
+import type { WindowsOperations } from '../operations/windows-operations.ts'
 import type { ServiceState } from '../operations/services.ts'
 
 export interface ScmEdges {

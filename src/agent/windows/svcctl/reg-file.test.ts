@@ -1,7 +1,7 @@
 import { array, assert, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
 import { multiStringValue, readRegFile, regFile } from './reg-file.ts'
-import { settingsIn } from './settings.ts'
+import { settingsIn } from './service-settings.ts'
 
 const key = String.raw`HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\one`
 

@@ -1,14 +1,14 @@
 import type { z } from 'zod'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import type { Clock } from '../../host/clock.ts'
-import type { WindowsOperations } from '../operations/host.ts'
+import type { WindowsOperations } from '../operations/windows-operations.ts'
 import type { Operation } from '../operations/operation.ts'
 import { readOutput } from '../operations/read-output.ts'
 import { services as table, serviceStates, startModes } from '../operations/services.ts'
 import type { Connection } from './connection.ts'
 import { type Handle, OutcomeError, rights } from './manager.ts'
-import type { SettingsBook } from './settings.ts'
-import { stopWithDependents, talk, type Talk } from './talk.ts'
+import type { SettingsBook } from './service-settings.ts'
+import { stopWithDependents, talk, type Talk } from './session.ts'
 
 export interface SvcctlEdges {
   readonly connect: (signal: AbortSignal) => Promise<Connection>

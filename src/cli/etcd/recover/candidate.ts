@@ -1,6 +1,6 @@
 import { duration } from '../../../kit/duration.ts'
 import type { Column } from '../../table.ts'
-import { count } from '../../words.ts'
+import { count } from '../../format-text.ts'
 
 /** What a cluster could come back from. */
 export interface Candidate {

@@ -1,17 +1,17 @@
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { placesIn } from '../../../lifecycle/places.ts'
+import { placesIn } from '../../../lifecycle/host-endpoints.ts'
 import { nameOf } from '../../../snapshot/name.ts'
 import { exitCodes } from '../../command.ts'
-import { whomToAsk } from '../../questions.ts'
+import { whomToAsk } from '../../prompts.ts'
 import { tableText } from '../../table.ts'
-import { listed } from '../../words.ts'
+import { listed } from '../../format-text.ts'
 import { restoreFrom } from '../restore/restore.ts'
 import { keepSnapshot } from '../save.ts'
-import type { EtcdAction, EtcdScene } from '../scene.ts'
+import type { EtcdAction, EtcdScene } from '../action.ts'
 import { sourceOf } from '../verify.ts'
 import { workDirectory } from '../work-directory.ts'
 import { type Candidate, columnsFor, placeOf, ranked } from './candidate.ts'
-import { snapshots, survivors } from './look.ts'
+import { snapshots, survivors } from './find-candidates.ts'
 
 /**
  * Brings a cluster back that has lost most members of its etcd for good: shows what is left and what each would lose, takes

@@ -1,7 +1,7 @@
 import type { EtcdClient } from '../../../etcd/client.ts'
 import { unlessEtcd } from '../../../etcd/etcd-error.ts'
 import type { KeyCount, Member } from '../../../etcd/member.ts'
-import type { Place } from '../../../lifecycle/places.ts'
+import type { Place } from '../../../lifecycle/host-endpoints.ts'
 
 export interface EtcdNow {
   /** As one of them remembers it. */

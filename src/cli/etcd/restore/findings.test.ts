@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createIdentity } from '../../../identity/identity.ts'
-import { identity, manifestOf } from '../fixtures.ts'
+import { identity, manifestOf } from '../testing/fixtures.ts'
 import { type RestoreFacts, restoreFindings } from './findings.ts'
 import { restoreText } from './text.ts'
 

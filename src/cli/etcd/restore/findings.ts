@@ -1,9 +1,9 @@
 import { numbersOf } from '../../../catalog/version.ts'
 import type { Finding } from '../../../contract/finding.ts'
 import type { Identity } from '../../../identity/identity.ts'
-import { encryptionKeys, type NamedKey } from '../../../identity/trusted.ts'
+import { encryptionKeys, type NamedKey } from '../../../identity/trusted-keys.ts'
 import type { SnapshotManifest } from '../../../snapshot/manifest.ts'
-import { listed } from '../../words.ts'
+import { listed } from '../../format-text.ts'
 
 export interface RestoreFacts {
   readonly manifest: SnapshotManifest

@@ -3,7 +3,7 @@ import { etcdData } from '../../../contract/etcd-restore.ts'
 import type { KeyCount } from '../../../etcd/member.ts'
 import { duration } from '../../../kit/duration.ts'
 import type { SnapshotManifest } from '../../../snapshot/manifest.ts'
-import { count, listed } from '../../words.ts'
+import { count, listed } from '../../format-text.ts'
 
 export interface RestoreNews {
   readonly name: string

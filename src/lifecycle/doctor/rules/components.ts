@@ -1,12 +1,12 @@
 import type { ComponentHealth, HealAction, HostHealth } from '../../../contract/health.ts'
-import type { HostLook } from '../../look/host-look.ts'
-import type { Look } from '../../look/look.ts'
+import type { HostLook } from '../../observe/observe-host.ts'
+import type { Look } from '../../observe/observe-cluster.ts'
 import type { ServiceStatus } from '../../status/services.ts'
 import { commandFor } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 import { healingOf } from '../healing.ts'
-import { aboutHealing, isForPeople } from '../known.ts'
-import { sentenceOf } from '../sentences.ts'
+import { aboutHealing, isForPeople } from '../code-order.ts'
+import { sentenceOf } from '../summaries.ts'
 import { probesOf } from './probes.ts'
 
 /** What agents say of components beyond what probes saw, and what systemd says where nobody else does. */

@@ -1,5 +1,5 @@
-import type { HostLook } from '../../look/host-look.ts'
-import type { Look } from '../../look/look.ts'
+import type { HostLook } from '../../observe/observe-host.ts'
+import type { Look } from '../../observe/observe-cluster.ts'
 import { commandFor } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 import { healingOf } from '../healing.ts'

@@ -1,10 +1,10 @@
 import { clusterHealth } from '../../../etcd/cluster-health.ts'
 import { quorumNow } from '../../../etcd/quorum.ts'
 import { titleOf } from '../../../etcd/member.ts'
-import type { Look } from '../../look/look.ts'
+import type { Look } from '../../observe/observe-cluster.ts'
 import { commandFor } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
-import { isForPeople } from '../known.ts'
+import { isForPeople } from '../code-order.ts'
 import { probesOf } from './probes.ts'
 
 const component = 'etcd'

@@ -1,5 +1,5 @@
-import { whyNotReady } from '../../inside/node-readiness.ts'
-import type { Look } from '../../look/look.ts'
+import { whyNotReady } from '../../cluster-objects/node-readiness.ts'
+import type { Look } from '../../observe/observe-cluster.ts'
 import { commandFor } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 

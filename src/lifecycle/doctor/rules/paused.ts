@@ -1,4 +1,4 @@
-import type { Look } from '../../look/look.ts'
+import type { Look } from '../../observe/observe-cluster.ts'
 import { commandFor } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 

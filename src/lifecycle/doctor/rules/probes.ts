@@ -1,11 +1,11 @@
 import type { ProbeHealth } from '../../../contract/health.ts'
-import type { HostLook } from '../../look/host-look.ts'
-import type { Look } from '../../look/look.ts'
+import type { HostLook } from '../../observe/observe-host.ts'
+import type { Look } from '../../observe/observe-cluster.ts'
 import { commandFor } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 import { healingOf } from '../healing.ts'
-import { isForPeople, isHarmless } from '../known.ts'
-import { sentenceOf } from '../sentences.ts'
+import { isForPeople, isHarmless } from '../code-order.ts'
+import { sentenceOf } from '../summaries.ts'
 
 /** What probes of hosts see: one finding for each code of a component, however many probes say so. */
 export function failingProbes({ hosts }: Look): Diagnosis[] {

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../../../kit/test-authority.ts'
-import { beginning, hours } from '../../test-hour.ts'
-import { TestHosts } from '../../test-hosts.ts'
-import { soon } from '../../test-stage.ts'
+import { type TestAuthority, testAuthority } from '../../../kit/testing/test-ca.ts'
+import { beginning, hours } from '../../testing/fast-time-bench.ts'
+import { TestHosts } from '../../testing/fake-hosts.ts'
+import { soon } from '../../testing/manager-bench.ts'
 import { certificateRenewal } from './certificate-renewal.ts'
 
 let authority: TestAuthority

@@ -1,10 +1,10 @@
-import { hosts as hostKind } from '../../../kube/host-object.ts'
-import { patchStatus } from '../../../kube/write.ts'
+import { hosts as hostKind } from '../../../kube/host-resource.ts'
+import { patchStatus } from '../../../kube/write-objects.ts'
 import { areSaid, withTimes } from '../../conditions.ts'
 import type { ControllerRow } from '../../controller.ts'
 import { askHost, askRights } from '../../host-requests.ts'
-import { reconciling } from '../../reconciling.ts'
-import { hosts, isNews } from '../../sources.ts'
+import { reconciling } from '../../reconciler.ts'
+import { hosts, isNews } from '../../watch-specs.ts'
 import { decideRenewal } from './decide.ts'
 
 /** In milliseconds. */

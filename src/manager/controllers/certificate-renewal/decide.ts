@@ -1,4 +1,4 @@
-import type { KnownCertificate } from '../../../contract/host-object.ts'
+import type { KnownCertificate } from '../../../contract/host-resource.ts'
 import type { ConditionWish } from '../../conditions.ts'
 
 export interface RenewalDecision {

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../../../kit/test-authority.ts'
+import { type TestAuthority, testAuthority } from '../../../kit/testing/test-ca.ts'
 import { clusterStatuses } from '../../../kube/cluster-status.ts'
-import { type Hours, hours } from '../../test-hour.ts'
-import { TestHosts } from '../../test-hosts.ts'
-import { soon } from '../../test-stage.ts'
+import { type Hours, hours } from '../../testing/fast-time-bench.ts'
+import { TestHosts } from '../../testing/fake-hosts.ts'
+import { soon } from '../../testing/manager-bench.ts'
 import { clusterStatusKeeper } from './cluster-status.ts'
 
 let authority: TestAuthority

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { HostStatus } from '../../../contract/host-object.ts'
-import { etcdOf } from '../../test-hosts.ts'
+import type { HostStatus } from '../../../contract/host-resource.ts'
+import { etcdOf } from '../../testing/fake-hosts.ts'
 import { type Observed, summarize } from './summarize.ts'
 
 const since = '2026-11-16T08:00:00.000Z'

@@ -1,5 +1,5 @@
 import type { ClusterStatus } from '../../../contract/cluster-status.ts'
-import type { KnownHost, KnownNode } from '../../sources.ts'
+import type { KnownHost, KnownNode } from '../../watch-specs.ts'
 
 export interface Observed {
   readonly nodes: readonly KnownNode[]

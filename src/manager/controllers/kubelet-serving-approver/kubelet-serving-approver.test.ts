@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../../../kit/test-authority.ts'
-import { servingSigner } from '../../../pki/check-serving.ts'
+import { type TestAuthority, testAuthority } from '../../../kit/testing/test-ca.ts'
+import { servingSigner } from '../../../pki/check-serving-request.ts'
 import { makeRequest } from '../../../pki/request.ts'
-import { hours } from '../../test-hour.ts'
-import { soon, type Stage, stage } from '../../test-stage.ts'
+import { hours } from '../../testing/fast-time-bench.ts'
+import { soon, type Stage, stage } from '../../testing/manager-bench.ts'
 import { kubeletServingApprover } from './kubelet-serving-approver.ts'
 
 let authority: TestAuthority

@@ -1,10 +1,10 @@
-import { find } from '../../../kube/read.ts'
-import { replace } from '../../../kube/write.ts'
-import { askingNode, checkServing, servingSigner } from '../../../pki/check-serving.ts'
+import { find } from '../../../kube/read-objects.ts'
+import { replace } from '../../../kube/write-objects.ts'
+import { askingNode, checkServing, servingSigner } from '../../../pki/check-serving-request.ts'
 import { loadX509 } from '../../../pki/x509.ts'
 import type { ControllerRow } from '../../controller.ts'
-import { reconciling } from '../../reconciling.ts'
-import { hosts } from '../../sources.ts'
+import { reconciling } from '../../reconciler.ts'
+import { hosts } from '../../watch-specs.ts'
 import {
   type Answer,
   isOpen,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Kind, kubeObject } from '../../../kube/object.ts'
-import { Source } from '../../../kube/source.ts'
-import { type ServingRequest, servingSigner } from '../../../pki/check-serving.ts'
+import { Source } from '../../../kube/watch-spec.ts'
+import { type ServingRequest, servingSigner } from '../../../pki/check-serving-request.ts'
 
 const condition = z.looseObject({ type: z.string(), status: z.string() })
 

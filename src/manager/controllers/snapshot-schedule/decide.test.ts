@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { HostResult } from '../../../contract/host-object.ts'
-import { etcdOf } from '../../test-hosts.ts'
+import type { HostResult } from '../../../contract/host-resource.ts'
+import { etcdOf } from '../../testing/fake-hosts.ts'
 import { decideSnapshot, idFor, type SnapshotHost } from './decide.ts'
 import { nameFor } from './retention.ts'
 

@@ -1,4 +1,4 @@
-import type { HostEtcd, HostResult, HostSnapshot } from '../../../contract/host-object.ts'
+import type { HostEtcd, HostResult, HostSnapshot } from '../../../contract/host-resource.ts'
 import type { Retention } from '../../../contract/manager-settings.ts'
 import { momentOf, nameFor, superfluous } from './retention.ts'
 

@@ -1,5 +1,5 @@
 import type { Retention } from '../../../contract/manager-settings.ts'
-import { stampOf, timeOf } from '../../../kit/stamp.ts'
+import { stampOf, timeOf } from '../../../kit/file-timestamp.ts'
 
 export interface Kept {
   readonly name: string

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
 import { type ManagerSettings, noSettings } from '../../../contract/manager-settings.ts'
-import { type TestAuthority, testAuthority } from '../../../kit/test-authority.ts'
-import { hours } from '../../test-hour.ts'
-import { etcdOf, TestHosts } from '../../test-hosts.ts'
-import { soon } from '../../test-stage.ts'
+import { type TestAuthority, testAuthority } from '../../../kit/testing/test-ca.ts'
+import { hours } from '../../testing/fast-time-bench.ts'
+import { etcdOf, TestHosts } from '../../testing/fake-hosts.ts'
+import { soon } from '../../testing/manager-bench.ts'
 import { nameFor } from './retention.ts'
 import { snapshotSchedule } from './snapshot-schedule.ts'
 

@@ -1,8 +1,8 @@
 import type { ControllerRow } from '../../controller.ts'
 import { Heartbeats } from '../../heartbeats.ts'
 import { askHost, askRights } from '../../host-requests.ts'
-import { reconciling } from '../../reconciling.ts'
-import { eventRights, hostObject, hosts, isNews } from '../../sources.ts'
+import { reconciling } from '../../reconciler.ts'
+import { eventRights, hostObject, hosts, isNews } from '../../watch-specs.ts'
 import { lastMoment, nextMoment, parseCron } from '../../../kit/cron.ts'
 import { decideSnapshot, type SnapshotHost } from './decide.ts'
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestAuthority, testAuthority } from '../../../kit/test-authority.ts'
+import { type TestAuthority, testAuthority } from '../../../kit/testing/test-ca.ts'
 import type { Ending } from '../../../kube/election.ts'
-import { soon, stage } from '../../test-stage.ts'
+import { soon, stage } from '../../testing/manager-bench.ts'
 import { versionSkew } from './version-skew.ts'
 
 let authority: TestAuthority

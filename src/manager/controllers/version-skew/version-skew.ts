@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ControllerRow, Scene } from '../../controller.ts'
-import { reconciling } from '../../reconciling.ts'
-import { type KnownNode, nodes } from '../../sources.ts'
+import { reconciling } from '../../reconciler.ts'
+import { type KnownNode, nodes } from '../../watch-specs.ts'
 import { type Skew, skewOf } from './skew.ts'
 
 export const versionSkew: ControllerRow = {

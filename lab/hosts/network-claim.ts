@@ -1,0 +1,69 @@
+import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { hasCode, HyperkubeError } from '../../src/kit/errors.ts'
+import { until } from '../../src/kit/poll-until.ts'
+import { networksDirectory } from './names.ts'
+
+/**
+ * A lab's number on the machine: a link named by the number that points to the lab's name. Made with its content in
+ * one step, so that of two labs at once each gets its own.
+ */
+export async function findNetwork(lab: string): Promise<number | undefined> {
+  const numbers = await readdir(networksDirectory).catch(() => [])
+  for (const number of numbers) if ((await claimant(Number(number))) === lab) return Number(number)
+  return undefined
+}
+
+export async function claimNetwork(lab: string): Promise<number> {
+  const known = await findNetwork(lab)
+  if (known !== undefined) return known
+  await mkdir(networksDirectory, { recursive: true })
+  for (let network = 0; network < 256; network++) {
+    try {
+      await symlink(lab, join(networksDirectory, String(network)))
+      return network
+    } catch (error) {
+      if (!hasCode(error, 'EEXIST')) throw error
+    }
+  }
+  throw new HyperkubeError('NO_NETWORK_LEFT', 'all 256 lab networks of this machine are taken', {
+    hint: `see ${networksDirectory}, then: npm run lab -- --lab NAME down`,
+  })
+}
+
+/** The lab that has this number now. */
+export async function claimant(network: number): Promise<string | undefined> {
+  return readlink(join(networksDirectory, String(network))).catch(() => undefined)
+}
+
+export async function releaseNetwork(network: number): Promise<void> {
+  await rm(join(networksDirectory, String(network)), { force: true })
+}
+
+const patience = 60_000
+
+/** Runs what changes a lab while nobody else on this machine does. The lock dies with the process that holds it. */
+export async function exclusively<T>(lab: string, work: () => Promise<T>): Promise<T> {
+  const lock = await until(`lab ${lab} to be free`, async () => takeLock(lab), { within: patience }).catch(
+    () => {
+      throw new HyperkubeError('LAB_BUSY', `another command is at work on lab ${lab}`, {
+        hint: 'wait for it, or use a lab of your own: npm run lab -- --lab NAME ...',
+      })
+    },
+  )
+  try {
+    return await work()
+  } finally {
+    lock.close()
+  }
+}
+
+/** An address in the kernel's abstract name space: no file to be left behind. */
+async function takeLock(lab: string): Promise<Server> {
+  const server = createServer((socket) => socket.destroy())
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(`\0hyperkube-lab-${lab}`, () => resolve(server))
+  })
+}

@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type PowerShellHost, powershellHost } from '../../../src/agent/windows/powershell/powershell-host.ts'
+import { hostScript } from '../../../src/agent/windows/powershell/script.ts'
+import { newMachine } from './new-machine.ts'
+import { snapshotOf } from './machine-state.ts'
+import { simulatedHost } from './simulated-host.ts'
+import { hostContract } from './host-contract.ts'
+
+const scratch = String.raw`C:\hyperkube-contract`
+
+test.each(hostContract)('simulated: $name', async ({ check }) => {
+  const { host } = simulatedHost(newMachine(new Map()))
+  await expect(check(host, scratch)).resolves.toBeUndefined()
+})
+
+test.each(hostContract.filter(({ changes }) => !changes))(
+  '$name, and nothing is changed',
+  async ({ check }) => {
+    const simulated = simulatedHost(newMachine(new Map()))
+    const before = snapshotOf(simulated.machine)
+    await check(simulated.host, scratch)
+    expect(simulated.changes).toEqual([])
+    expect(snapshotOf(simulated.machine)).toEqual(before)
+  },
+)
+
+let lent: PowerShellHost | undefined
+beforeAll(async () => {
+  const fake = join(import.meta.dirname, './fake-powershell.ts')
+  lent = powershellHost({ script: await hostScript(), argv: [process.execPath, fake] })
+})
+afterAll(async () => lent?.[Symbol.asyncDispose]())
+
+test.each(hostContract)('by the lines of PowerShell: $name', async ({ check }) => {
+  if (lent === undefined) throw new Error('there is no host')
+  await expect(check(lent.host, scratch)).resolves.toBeUndefined()
+  expect(lent.processes).toBe(1)
+})

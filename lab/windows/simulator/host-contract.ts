@@ -1,0 +1,249 @@
+import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
+import { closedAccess } from '../../../src/agent/windows/operations/files.ts'
+import type { WindowsOperations } from '../../../src/agent/windows/operations/windows-operations.ts'
+
+export interface HostCheck {
+  readonly name: string
+  /** Whether it changes the host; all of that is taken away again. */
+  readonly changes: boolean
+  readonly check: (host: WindowsOperations, scratch: string) => Promise<void>
+}
+
+/** Names and values that would run something, or end something, wherever text is put together from them. */
+export const hostile: readonly string[] = [
+  `'; throw 'ran'; '`,
+  `"; throw "ran"; "`,
+  '$(throw 1) `n $env:Path',
+  `@' here '@`,
+  'two  blanks, a tab\tand {0} [brackets] %PATH% & | ; #',
+  'Grüße, 世界, 🦊, \u2018curly\u2019',
+]
+
+const group = 'hyperkube-contract'
+const nobody = '00000000-0000-4000-8000-00000000dead'
+
+/**
+ * What holds of any Windows host, the simulated one that tests use and a real one: the same checks run against both. Those
+ * that only look come first.
+ */
+export const hostContract: readonly HostCheck[] = [
+  {
+    name: 'it says what it is',
+    changes: false,
+    check: async ({ system }) => {
+      const described = await system.describe({})
+      ok((described?.build ?? 0) >= 17_763)
+      match(described?.powershell ?? '', /^5\.1\./)
+      equal(described?.administrator, true)
+    },
+  },
+  {
+    name: 'a service is told of as it is, and one that is not there not at all',
+    changes: false,
+    check: async ({ services }) => {
+      const found = await services.list({ names: ['hns', 'hyperkube-contract'] })
+      deepEqual(
+        found.map(({ name, state }) => [name, state]),
+        [['hns', 'Running']],
+      )
+      ok((found[0]?.processId ?? 0) > 0)
+    },
+  },
+  {
+    name: 'some adapter that is up has an address, and leads out',
+    changes: false,
+    check: async ({ adapters, routes }) => {
+      const found = await adapters.list({})
+      const out = await routes.list({ destinations: ['0.0.0.0/0'] })
+      const leading = found.filter(({ index, up, addresses }) => {
+        return up && addresses.length > 0 && out.some(({ interfaceIndex }) => interfaceIndex === index)
+      })
+      notEqual(leading.length, 0)
+    },
+  },
+  {
+    name: 'networks, endpoints and policies are told of by ids in small letters',
+    changes: false,
+    check: async ({ networks, endpoints, policies }) => {
+      const found = await networks.list({})
+      for (const { id } of [...found, ...(await endpoints.list({})), ...(await policies.list({}))])
+        equal(id, id.toLowerCase())
+      for (const { network } of await endpoints.list({})) ok(found.some(({ id }) => id === network))
+    },
+  },
+  {
+    name: 'processes are found by where their programs lie',
+    changes: false,
+    check: async ({ processes }, scratch) => {
+      notEqual((await processes.list({ below: String.raw`C:\Windows` })).length, 0)
+      deepEqual(await processes.list({ below: scratch }), [])
+    },
+  },
+  {
+    name: 'what is not there is said to be missing',
+    changes: false,
+    check: async ({ files, environment, firewall }, scratch) => {
+      const path = `${scratch}\\missing`
+      equal(await files.stat({ path }), undefined)
+      equal(await files.read({ path }), undefined)
+      equal(await files.digest({ path }), undefined)
+      equal(await files.access({ path }), undefined)
+      equal(await environment.get({ name: 'HyperkubeContract' }), undefined)
+      deepEqual(await firewall.list({ group }), [])
+    },
+  },
+  {
+    name: 'a variable is what was set last, whatever letters it has, and goes',
+    changes: true,
+    check: async ({ environment }) => {
+      const name = 'HyperkubeContract'
+      for (const value of hostile) {
+        await environment.set({ name, value })
+        equal(await environment.get({ name }), value)
+      }
+      await environment.set({ name, value: null })
+      equal(await environment.get({ name }), undefined)
+    },
+  },
+  {
+    name: 'a file is what was written last, whatever it is called and says, and goes',
+    changes: true,
+    check: async ({ files }, scratch) => {
+      for (const text of hostile) {
+        // Without what no name of Windows may have.
+        const path = `${scratch}\\${text.replaceAll(/["|:?*\t]/g, '')}.txt`
+        await files.write({ path, text: 'before' })
+        await files.write({ path, text })
+        equal(await files.read({ path }), text)
+        equal((await files.stat({ path }))?.kind, 'file')
+        await files.remove({ path })
+        await files.remove({ path })
+        equal(await files.stat({ path }), undefined)
+      }
+    },
+  },
+  {
+    name: 'a file is moved to where nothing is, and nowhere else',
+    changes: true,
+    check: async ({ files }, scratch) => {
+      const [from, to] = [`${scratch}\\from`, `${scratch}\\to`]
+      await files.write({ path: from, text: 'a' })
+      await files.move({ from, to })
+      await rejects(files.move({ from, to }))
+      await files.write({ path: from, text: 'b' })
+      await rejects(files.move({ from, to }))
+      equal(await files.read({ path: to }), 'a')
+      equal(
+        await files.digest({ path: to }),
+        'ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb',
+      )
+      await files.remove({ path: from })
+      await files.remove({ path: to })
+    },
+  },
+  {
+    name: 'what was closed is for the system and administrators alone',
+    changes: true,
+    check: async ({ files }, scratch) => {
+      const path = `${scratch}\\closed`
+      await files.write({ path, text: '' })
+      await files.close({ path })
+      equal(await files.access({ path }), closedAccess.file)
+      await files.grant({ path, sddl: 'O:SYG:SYD:AI' })
+      match((await files.access({ path })) ?? '', /D:AI(?:\([^)]*ID[^)]*\))+$/)
+      await files.grant({ path, sddl: closedAccess.file })
+      equal(await files.access({ path }), closedAccess.file)
+      await files.remove({ path })
+    },
+  },
+  {
+    name: 'a rule lets in what it says, can be said again, and is touched by its own group alone',
+    changes: true,
+    check: async ({ firewall }) => {
+      const rule = { name: group, group, protocol: 'tcp', ports: '30000-30010' } as const
+      await firewall.put({ ...rule, ports: '1' })
+      await firewall.put(rule)
+      deepEqual(await firewall.list({ group }), [{ ...rule, enabled: true, inbound: true, allows: true }])
+      await rejects(firewall.put({ ...rule, group: 'hyperkube-other' }))
+      await firewall.remove({ name: group, group: 'hyperkube-other' })
+      equal((await firewall.list({ group })).length, 1)
+      await firewall.remove({ name: group, group })
+      await firewall.remove({ name: group, group })
+      deepEqual(await firewall.list({ group }), [])
+    },
+  },
+  {
+    name: 'a route is there once, however often it is added, and goes',
+    changes: true,
+    check: async ({ routes }) => {
+      const [out] = await routes.list({ destinations: ['0.0.0.0/0'] })
+      const { nextHop, interfaceIndex } = out ?? { nextHop: '', interfaceIndex: 0 }
+      // A network that is for documents alone.
+      const route = { destination: '192.0.2.77/32', nextHop, interfaceIndex }
+      await routes.add({ ...route, metric: 7 })
+      await routes.add({ ...route, metric: 7 })
+      deepEqual(await routes.list({ destinations: [route.destination] }), [{ ...route, metric: 7 }])
+      await routes.remove(route)
+      await routes.remove(route)
+      deepEqual(await routes.list({ destinations: [route.destination] }), [])
+    },
+  },
+  {
+    name: 'a service is as it was put last, and goes',
+    changes: true,
+    check: async ({ services }) => {
+      const name = 'hyperkube-contract'
+      const wish = {
+        name,
+        description: `of no use: ${hostile[2]}`,
+        commandLine: String.raw`"C:\Windows\System32\no such program.exe" "a b" --x=1`,
+        dependsOn: ['hns'],
+        environment: ['A=1', `B=${hostile[0]}`],
+        restartAfter: [1000, 2000, 3000] as [number, number, number],
+      }
+      await services.put({ ...wish, commandLine: '"C:\\other.exe"', dependsOn: [], environment: [] })
+      await services.put(wish)
+      const [found] = await services.list({ names: [name] })
+      const { description, commandLine, dependsOn, environment } = wish
+      deepEqual(
+        { ...found, exitCode: 0 },
+        {
+          name,
+          state: 'Stopped',
+          startMode: 'Auto',
+          processId: 0,
+          exitCode: 0,
+          description,
+          commandLine,
+          dependsOn,
+          environment,
+        },
+      )
+      await rejects(services.start({ name }))
+      await services.remove({ name })
+      await services.remove({ name })
+      deepEqual(await services.list({ names: [name] }), [])
+      await rejects(services.start({ name }))
+    },
+  },
+  {
+    name: 'no process is ended but the very one that was seen',
+    changes: true,
+    check: async ({ processes }) => {
+      const [seen] = await processes.list({ below: String.raw`C:\Windows` })
+      ok(seen)
+      await processes.end({ id: seen.id, program: seen.program, startedAt: '2001-01-01T00:00:00Z' })
+      await processes.end({ id: seen.id, program: String.raw`C:\other.exe`, startedAt: seen.startedAt })
+      ok((await processes.list({ below: String.raw`C:\Windows` })).some(({ id }) => id === seen.id))
+    },
+  },
+  {
+    name: 'a network that is not there cannot be removed',
+    changes: true,
+    check: async ({ networks }) => {
+      const before = await networks.list({})
+      await rejects(networks.remove({ id: nobody }))
+      deepEqual(await networks.list({}), before)
+    },
+  },
+]

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import { newCourse, untilWell } from './scenario.ts'
+import { inflict } from './faults.ts'
+import { hostAddress, metadataAddress } from './machine.ts'
+import { newMachine } from './new-machine.ts'
+import { overlay } from './programs.ts'
+import { simulatedHost } from './simulated-host.ts'
+import { advance } from './time.ts'
+import { simulatedWorker, workerWish, type SimulatedWorker } from './simulated-worker.ts'
+
+async function worker(): Promise<SimulatedWorker> {
+  const made = simulatedWorker()
+  await untilWell(newCourse(made))
+  return made
+}
+
+const hold = { ...workerWish.overlay.hold, adapter: 'Ethernet' }
+const program = workerWish.services.kubelet.program.path
+
+test('the first network on the adapter moves its address to a switch, breaks connections and loses routes', async () => {
+  const { host, machine } = simulatedHost(newMachine(new Map()))
+  await host.networks.create(hold)
+  expect(machine.breaks).toBe(1)
+  const addresses = async () =>
+    (await host.adapters.list({})).filter(({ addresses: some }) =>
+      some.some(({ address }) => address === hostAddress),
+    )
+  expect(await addresses()).toEqual([])
+  advance(machine, 10_000)
+  expect(await addresses()).toMatchObject([{ name: 'vEthernet (Ethernet)', virtual: true }])
+  expect(await host.routes.list({ destinations: [metadataAddress] })).toEqual([])
+  expect(await host.routes.list({ destinations: ['0.0.0.0/0'] })).toHaveLength(1)
+})
+
+test('the second one breaks nothing, and the last one that goes takes the switch with it', async () => {
+  const { host, machine } = simulatedHost(newMachine(new Map()))
+  await host.networks.create(hold)
+  advance(machine, 10_000)
+  await host.networks.create({ ...hold, name: 'second' })
+  expect(machine.breaks).toBe(1)
+  await expect(host.networks.create(hold)).rejects.toThrow('networks.create failed')
+  for (const { id, name } of await host.networks.list({}))
+    if (name !== 'nat') await host.networks.remove({ id })
+  expect(machine.breaks).toBe(2)
+  expect((await host.adapters.list({})).map(({ name }) => name)).toEqual(['Ethernet', 'Backup network'])
+})
+
+test("flannel's network is gone when the host has restarted, and ours that holds the switch is not", async () => {
+  const { host, machine } = await worker()
+  const names = async () => (await host.networks.list({})).map(({ name }) => name)
+  expect(await names()).toEqual(['nat', 'hyperkube-switch', overlay])
+  inflict(machine, { name: 'reboot', role: 'kubelet' })
+  advance(machine, 1000)
+  expect(await names()).toEqual(['nat', 'hyperkube-switch'])
+  expect(await host.routes.list({ destinations: [metadataAddress] })).toEqual([])
+  expect(await host.policies.list({})).toEqual([])
+})
+
+test('a restart of HNS takes all policies, and kube-proxy does not notice', async () => {
+  const { host, machine } = await worker()
+  expect(await host.policies.list({})).toHaveLength(1)
+  inflict(machine, { name: 'hns-restart', role: 'kubelet' })
+  advance(machine, 60_000)
+  expect(await host.policies.list({})).toEqual([])
+})
+
+test('a program that runs can be moved, and neither overwritten nor removed, wherever it is', async () => {
+  const { host } = await worker()
+  const to = `${program}.old`
+  await expect(host.files.remove({ path: program })).rejects.toThrow('files.remove failed')
+  await expect(host.files.write({ path: program, text: '' })).rejects.toThrow('files.write failed')
+  await host.files.move({ from: program, to })
+  await expect(host.files.remove({ path: to })).rejects.toThrow('files.remove failed')
+})
+
+test('a file that somebody has open cannot be moved either, until he closes it', async () => {
+  const { host, machine } = await worker()
+  inflict(machine, { name: 'locked-file', role: 'kubelet' })
+  const to = `${program}.old`
+  await expect(host.files.move({ from: program, to })).rejects.toThrow('files.move failed')
+  advance(machine, 61_000)
+  await host.files.move({ from: program, to })
+  expect(await host.files.stat({ path: program })).toBeUndefined()
+})
+
+test('a service that fails is started again by the manager, and one that was stopped is not', async () => {
+  const { host, machine } = await worker()
+  const state = async () => (await host.services.list({ names: ['kubelet'] }))[0]?.state
+  inflict(machine, { name: 'killed-process', role: 'kubelet' })
+  expect(await state()).toBe('Stopped')
+  advance(machine, 5000)
+  expect(await state()).toBe('Running')
+  await host.services.stop({ name: 'containerd' })
+  advance(machine, 120_000)
+  expect(await state()).toBe('Stopped')
+})

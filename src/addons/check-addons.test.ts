@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { checkAddons } from './check-addons.ts'
+import { configMap } from './testing/manifests.ts'
+
+const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j', namespace: 'default' } }
+
+test('addons that are well', () => {
+  const cron = { ...job, kind: 'CronJob' }
+  expect(
+    checkAddons([
+      { name: 'a', manifests: [configMap('a'), cron] },
+      { name: 'b-1', manifests: [] },
+    ]),
+  ).toEqual([])
+})
+
+test('what is wrong is said of each', () => {
+  const found = checkAddons([
+    { name: 'a', manifests: [configMap('a'), job] },
+    { name: 'b', manifests: [{ ...configMap('a'), apiVersion: 'v1' }] },
+    { name: 'No Name', manifests: [] },
+    { name: 'x'.repeat(64), manifests: [] },
+  ])
+  expect(found.map(({ code, message }) => `${code}: ${message}`)).toEqual([
+    'ADDON_NAME: "No Name" is not a name for an addon',
+    expect.stringContaining('ADDON_NAME'),
+    'ADDON_JOB: addon a: Job default/j: an addon has no Jobs',
+    'ADDON_OBJECT_TWICE: ConfigMap kube-system/a is in 2 manifests, of addon a and b',
+  ])
+})

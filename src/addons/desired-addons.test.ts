@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { parseAllDocuments, stringify } from 'yaml'
+import { z } from 'zod'
+import { hasErrors } from '../contract/finding.ts'
+import { builtInAddons } from '../spec/addons.ts'
+import { testCluster, testInput, testText } from './testing/addon-input.ts'
+import { addonImages, wishedAddons } from './desired-addons.ts'
+
+const plain = testCluster()
+const tuned = testCluster(testText('tuned.yml'))
+
+describe.each([
+  ['default', plain],
+  ['tuned', tuned],
+])('%s', (name, cluster) => {
+  const { addons, findings } = wishedAddons(testInput(cluster))
+
+  test('nothing is wrong with ours', () => {
+    expect(findings).toEqual([])
+    expect(addons.map((addon) => addon.name)).toEqual(builtInAddons)
+  })
+
+  test.each(addons)('$name is, to the last field, what it was', async ({ name: addon, manifests }) => {
+    const text = manifests
+      .map((manifest) => stringify(manifest, { aliasDuplicateObjects: false }))
+      .join('---\n')
+    await expect(text).toMatchFileSnapshot(`testdata/${addon}.${name}.yml`)
+  })
+
+  test('every image is one that was given, and all that are given are listed', () => {
+    const { images } = testInput(cluster)
+    const used = addons.flatMap(({ manifests }) => imagesIn(manifests))
+    expect(new Set(used)).toEqual(new Set(addonImages(cluster, images)))
+    expect(used).not.toContain('')
+  })
+
+  test.each(addons)('$name: services, budgets and workloads speak of the same pods', ({ manifests }) => {
+    const [template, ...none] = manifests.map(labelsOfPods).filter((labels) => labels !== undefined)
+    expect(none).toEqual([])
+    const selectors = manifests.map(selectorOf).filter((selector) => selector !== undefined)
+    expect(selectors.length).toBeGreaterThan(0)
+    for (const selector of selectors) expect(template).toMatchObject(selector)
+  })
+
+  test.each(addons)('$name is as locked up as it can be', ({ manifests }) => {
+    for (const { securityContext, resources } of containersIn(manifests)) {
+      expect(securityContext).toMatchObject({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      })
+      expect(resources).toMatchObject({ requests: { cpu: expect.any(String), memory: expect.any(String) } })
+    }
+  })
+
+  test.each(addons)('$name: what is in a namespace is in kube-system', ({ manifests }) => {
+    const namespaces = manifests.flatMap(({ metadata }) => metadata.namespace ?? [])
+    expect(new Set(namespaces)).toEqual(new Set(['kube-system']))
+  })
+})
+
+test('what is switched off is not there, nor are its images', () => {
+  const cluster = testCluster('  dns: none\n  metrics: none\n  ingress: none\n  storage: none\n')
+  expect(wishedAddons(testInput(cluster))).toEqual({ addons: [], findings: [] })
+  expect(addonImages(cluster, testInput(cluster).images)).toEqual([])
+})
+
+test('versions are the tags of images, pinned or not', () => {
+  const images = { coredns: 'registry.example:5000/coredns:v9@sha256:abc', traefik: 'traefik@sha256:abc' }
+  const { addons } = wishedAddons(testInput(plain, { images }))
+  expect(addons.map(({ version }) => version)).toEqual(['v9', undefined, undefined, undefined])
+})
+
+test('without a certificate everything but its bytes is the same', () => {
+  const shape = (input: Parameters<typeof wishedAddons>[0]) =>
+    wishedAddons(input).addons.map(({ manifests }) =>
+      manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`),
+    )
+  expect(shape(testInput(plain, { metricsCertificate: undefined }))).toEqual(shape(testInput(plain)))
+})
+
+test('a new certificate changes its Secret alone, and is nowhere else', () => {
+  const other = { authority: 'authority', certificate: 'another', privateKey: 'another key' }
+  const [before = [], after = []] = [testInput(plain), testInput(plain, { metricsCertificate: other })].map(
+    (input) => wishedAddons(input).addons.flatMap(({ manifests }) => manifests),
+  )
+  const changed = after.filter(
+    (manifest, index) => JSON.stringify(manifest) !== JSON.stringify(before[index]),
+  )
+  expect(changed.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(['Secret metrics-server'])
+})
+
+test('an addon of one’s own comes after ours, and must not have the same objects', () => {
+  const cluster = testCluster(
+    '  addons: [{ name: mine, files: [a.yml], wait: false, timeout: 10s, force: true }]\n',
+  )
+  const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: coredns, namespace: kube-system }\n'
+  const { addons, findings } = wishedAddons(testInput(cluster, { sources: new Map([['a.yml', text]]) }))
+  expect(addons.at(-1)).toMatchObject({ name: 'mine', wait: false, timeout: 10_000, force: true })
+  expect(findings.map(({ code }) => code)).toEqual(['ADDON_OBJECT_TWICE'])
+  expect(hasErrors(findings)).toBe(true)
+})
+
+const podTemplate = z.looseObject({
+  spec: z.looseObject({
+    template: z.looseObject({
+      metadata: z.looseObject({ labels: z.record(z.string(), z.string()) }),
+      spec: z.looseObject({
+        containers: z.array(
+          z.looseObject({ image: z.string(), securityContext: z.unknown(), resources: z.unknown() }),
+        ),
+      }),
+    }),
+  }),
+})
+
+function labelsOfPods(manifest: unknown): Record<string, string> | undefined {
+  return podTemplate.safeParse(manifest).data?.spec.template.metadata.labels
+}
+
+function containersIn(manifests: readonly unknown[]) {
+  return manifests.flatMap(
+    (manifest) => podTemplate.safeParse(manifest).data?.spec.template.spec.containers ?? [],
+  )
+}
+
+/** Those of pods, and of the helper that is text inside a ConfigMap. */
+function imagesIn(manifests: readonly unknown[]): string[] {
+  const helpers = manifests.flatMap((manifest) => {
+    const text: unknown = Object(Object(manifest).data)['helperPod.yaml']
+    return typeof text === 'string' ? parseAllDocuments(text).map((document) => document.toJS()) : []
+  })
+  return [
+    ...containersIn(manifests).map(({ image }) => image),
+    ...helpers.flatMap((helper) => Object(helper).spec.containers[0].image),
+  ]
+}
+
+const selecting = z.looseObject({
+  kind: z.enum(['Deployment', 'DaemonSet', 'PodDisruptionBudget', 'Service']),
+  spec: z.looseObject({ selector: z.record(z.string(), z.unknown()) }),
+})
+
+function selectorOf(manifest: unknown): Record<string, unknown> | undefined {
+  const selector = selecting.safeParse(manifest).data?.spec.selector
+  if (selector === undefined) return undefined
+  return { ...Object(selector['matchLabels'] ?? selector) }
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { patched } from './manifest-patches.ts'
+import { configMap, deployment } from './testing/manifests.ts'
+
+const manifests = [configMap('settings'), deployment('web', 2)]
+
+test('a patch changes the one object that it is for, one after the other', () => {
+  const { manifests: after, findings } = patched(
+    manifests,
+    [
+      { kind: 'Deployment', name: 'web', patch: { spec: { replicas: 5, paused: true } } },
+      { kind: 'Deployment', name: 'web', patch: { spec: { paused: null } } },
+    ],
+    'spec.dns.patches',
+  )
+  expect(findings).toEqual([])
+  expect(after).toEqual([configMap('settings'), deployment('web', 5)])
+})
+
+test('a patch for nothing is told, with what there is', () => {
+  const wrong = [{ kind: 'Deployment', name: 'wep', patch: {} }]
+  expect(patched(manifests, wrong, 'spec.dns.patches')).toEqual({
+    manifests,
+    findings: [
+      {
+        code: 'ADDON_PATCH_UNUSED',
+        severity: 'error',
+        message: 'there is no Deployment wep in this addon',
+        hint: 'there are: ConfigMap settings, Deployment web',
+        path: 'spec.dns.patches[0]',
+      },
+    ],
+  })
+})
+
+test.each([
+  { metadata: null },
+  { kind: 'DaemonSet' },
+  { metadata: { name: 'other' } },
+  { metadata: { namespace: null } },
+])('%j would make another object of it', (patch) => {
+  const { manifests: after, findings } = patched(manifests, [{ kind: 'Deployment', name: 'web', patch }], 'p')
+  expect(after).toEqual(manifests)
+  expect(findings.map(({ code }) => code)).toEqual(['ADDON_PATCH_WRONG'])
+})

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { catalogFor } from '../../catalog/catalog.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+import { readCluster } from '../../spec/read-cluster.ts'
+import type { AddonInput } from '../addon-input.ts'
+
+const hosts = `apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: shop }
+spec:
+  kubernetes: 1.37.1
+  hosts:
+    - { name: cp1, address: 192.168.1.11, roles: [control-plane] }
+    - { name: w1, address: 192.168.1.21, roles: [worker] }
+`
+
+/** A cluster of two hosts, and more lines of its spec. */
+export function testCluster(more = ''): Cluster {
+  const { cluster, findings } = readCluster({ file: 'cluster.yml', text: hosts + more })
+  if (cluster === undefined) throw new Error(JSON.stringify(findings))
+  return cluster
+}
+
+/** A file of testdata. */
+export function testText(file: string): string {
+  return readFileSync(join(import.meta.dirname, '../testdata', file), 'utf8')
+}
+
+export function testInput(cluster: Cluster, more: Partial<AddonInput> = {}): AddonInput {
+  return {
+    cluster,
+    images: catalogFor('1.37.1').images,
+    sources: new Map(),
+    metricsCertificate: { authority: 'authority', certificate: 'certificate', privateKey: 'private key' },
+    resolvers: [['192.0.2.53'], ['192.0.2.53']],
+    ...more,
+  }
+}

@@ -1,8 +1,0 @@
-import { expect, test } from 'vitest'
-import { edgeContract } from './edge-contract.ts'
-import { temporaryHost } from './temporary-host.ts'
-
-test.each(edgeContract)('in memory: $name', async ({ check }) => {
-  await using host = await temporaryHost()
-  await expect(check(host)).resolves.toBeUndefined()
-})

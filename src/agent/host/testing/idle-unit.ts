@@ -1,0 +1,16 @@
+import type { UnitState } from '../systemd.ts'
+
+/** For tests: a unit that is there, and of which nothing runs. */
+export const idleUnit: UnitState = {
+  load: 'loaded',
+  active: 'inactive',
+  sub: 'dead',
+  result: 'success',
+  status: 0,
+  restarts: 0,
+  pid: 0,
+  invocation: '',
+  busy: false,
+  enabled: true,
+  type: 'exec',
+}

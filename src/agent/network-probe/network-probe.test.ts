@@ -1,0 +1,154 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { ProbeTarget, TcpTarget, UdpTarget } from '../../contract/network-probe.ts'
+import { hostPeers, type Peers } from './network-probe.ts'
+
+const never = new AbortController().signal
+const token = '9f86d081884c7d659a2feaa0c55ad015'
+const other = '00000000000000000000000000000000'
+/** Of loopback, and nobody else's: ports that are free there stay free. */
+const address = `127.77.${1 + Math.floor(Math.random() * 250)}.${1 + Math.floor(Math.random() * 250)}`
+const [etcd, kubelet, vxlan] = [2380, 10_250, 4789]
+
+let here: Peers
+let there: Peers
+
+beforeEach(() => {
+  here = hostPeers({ tcp: 300, udp: 300 })
+  there = hostPeers()
+})
+afterEach(async () => there.hush(token))
+
+async function listen(peers = there, by = token, gone = never) {
+  return peers.listen({ address, tcp: [etcd, kubelet], udp: [vxlan], token: by, for: 30_000 }, gone)
+}
+
+async function outcomes(...targets: readonly ProbeTarget[]): Promise<string[]> {
+  return (await here.probe(targets, never)).map(({ outcome }) => outcome)
+}
+
+const tcp: TcpTarget = { protocol: 'tcp', address, port: etcd }
+const udp: UdpTarget = { protocol: 'udp', address, port: vxlan, token, sizes: [64, 1472] }
+
+test('who listens is found, by those who know the token', async () => {
+  expect(await listen()).toEqual({ tcp: [etcd, kubelet], udp: [vxlan] })
+  expect(await here.probe([{ ...tcp, token }, udp], never)).toEqual([
+    { outcome: 'ok', milliseconds: expect.any(Number) },
+    { outcome: 'ok', milliseconds: expect.any(Number), size: 1472 },
+  ])
+  expect(
+    await outcomes(tcp, { ...tcp, token: other }, { ...tcp, port: kubelet, token }, { ...udp, token: other }),
+  ).toEqual(['ok', 'other-answer', 'ok', 'timeout'])
+})
+
+test('where nobody listens the answer is no', async () => {
+  expect(await outcomes(tcp, { ...tcp, token }, udp)).toEqual(['refused', 'refused', 'refused'])
+})
+
+test('results are in the order of targets, though there are many', async () => {
+  await listen()
+  const targets = Array.from({ length: 300 }, (_, index) => ({ ...tcp, port: index % 2 === 0 ? etcd : 1 }))
+  expect(await outcomes(...targets)).toEqual(targets.map(({ port }) => (port === etcd ? 'ok' : 'refused')))
+})
+
+test('a port that is taken is left to whom it belongs, and found without a token', async () => {
+  const server = createServer((guest) => guest.resume().on('error', () => undefined))
+  await once(server.listen(etcd, address), 'listening')
+  const socket = createSocket('udp4')
+  socket.bind(vxlan, address)
+  await once(socket, 'listening')
+  try {
+    expect(await listen()).toEqual({ tcp: [kubelet], udp: [] })
+    // Connected, but silent.
+    expect(await outcomes(tcp, { ...tcp, token }, udp)).toEqual(['ok', 'other-answer', 'timeout'])
+  } finally {
+    server.close()
+    socket.close()
+  }
+})
+
+test('of datagrams the largest that arrives is known', async () => {
+  const narrow = createSocket('udp4')
+  narrow.on('message', ({ length }, { port, address: from }) => {
+    if (length <= 1372) narrow.send(`${token} ${length}`, port, from)
+  })
+  narrow.bind(vxlan, address)
+  await once(narrow, 'listening')
+  try {
+    expect(await here.probe([{ ...udp, sizes: [548, 1252, 1372, 1472] }], never)).toEqual([
+      { outcome: 'too-big', milliseconds: expect.any(Number), size: 1372 },
+    ])
+  } finally {
+    narrow.close()
+  }
+})
+
+test('a datagram that was lost once is sent again', async () => {
+  const seen: number[] = []
+  const lossy = createSocket('udp4')
+  lossy.on('message', ({ length }, { port, address: from }) => {
+    seen.push(length)
+    if (seen.length > 1) lossy.send(`${token} ${length}`, port, from)
+  })
+  lossy.bind(vxlan, address)
+  await once(lossy, 'listening')
+  try {
+    expect(await outcomes({ ...udp, sizes: [1472] })).toEqual(['ok'])
+    expect(seen).toEqual([1472, 1472])
+  } finally {
+    lossy.close()
+  }
+})
+
+test('nobody without the token gets an answer out of it', async () => {
+  await listen()
+  const stranger = createSocket('udp4')
+  const heard: string[] = []
+  stranger.on('message', (text) => heard.push(text.toString()))
+  stranger.send('hello', vxlan, address)
+  stranger.send(token, vxlan, address)
+  await once(stranger, 'message')
+  stranger.close()
+  expect(heard).toEqual([`${token} 32`])
+})
+
+test('only one at a time: to a second one all is taken, and they end nothing of the first', async () => {
+  await listen()
+  expect(await listen(there, other)).toEqual({ tcp: [], udp: [] })
+  await there.hush(other)
+  expect(await outcomes({ ...tcp, token })).toEqual(['ok'])
+})
+
+test('ports are free again once it is hushed, though somebody is connected', async () => {
+  await listen()
+  const guest = connect({ host: address, port: etcd, allowHalfOpen: true })
+  await once(guest, 'data')
+  await there.hush(token)
+  expect(await listen(here, other)).toEqual({ tcp: [etcd, kubelet], udp: [vxlan] })
+  await here.hush(other)
+  guest.destroy()
+})
+
+test('ports are free again when whoever asked is gone, or the time is over', async () => {
+  const gone = new AbortController()
+  await listen(there, token, gone.signal)
+  gone.abort()
+  await expect.poll(async () => (await listen()).tcp, { interval: 5 }).toEqual([etcd, kubelet])
+  await there.hush(token)
+  await there.listen({ address, tcp: [etcd], udp: [], token, for: 5 }, never)
+  await expect.poll(async () => (await listen()).tcp, { interval: 5 }).toEqual([etcd, kubelet])
+})
+
+test('whoever no longer waits for an answer is not waited for', async () => {
+  const silent = createSocket('udp4')
+  silent.bind(vxlan, address)
+  await once(silent, 'listening')
+  const gone = new AbortController()
+  const patient = hostPeers({ tcp: 60_000, udp: 60_000 })
+  const probing = patient.probe([udp], gone.signal)
+  gone.abort()
+  expect(await probing).toMatchObject([{ outcome: 'timeout' }])
+  silent.close()
+})

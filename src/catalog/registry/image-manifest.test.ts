@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { readManifest, windowsBuilds } from './image-manifest.ts'
+
+const part = { mediaType: 'application/json', digest: `sha256:${'0'.repeat(64)}`, size: 1 }
+
+function buildsOf(...platforms: readonly object[]): number[] | undefined {
+  const manifests = platforms.map((platform) => ({ ...part, platform }))
+  const content = readManifest(Buffer.from(JSON.stringify({ schemaVersion: 2, manifests })))
+  return content && windowsBuilds(content)
+}
+
+const linux = { os: 'linux', architecture: 'amd64' }
+
+function windows(version?: string): object {
+  return { os: 'windows', architecture: 'amd64', ...(version === undefined ? {} : { 'os.version': version }) }
+}
+
+test('an index says for which builds of Windows an image is', () => {
+  expect(buildsOf(linux, windows('10.0.26100.1742'), windows('10.0.20348.2700'))).toEqual([20_348, 26_100])
+  expect(buildsOf(windows('10.0.20348.1'), windows('10.0.20348.2'))).toEqual([20_348])
+  expect(buildsOf(linux)).toEqual([])
+})
+
+test('of what does not say its build nothing is known', () => {
+  expect(buildsOf(linux, windows())).toBeUndefined()
+  const one = readManifest(Buffer.from(JSON.stringify({ schemaVersion: 2, config: part, layers: [] })))
+  expect(one && windowsBuilds(one)).toBeUndefined()
+})

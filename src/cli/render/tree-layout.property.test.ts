@@ -1,0 +1,135 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { anyEvents } from './testing/arbitrary-events.ts'
+import { erase, type Frame, noFrame, redraw } from './frame.ts'
+import { beginning, recorded } from './testing/fixtures.ts'
+import { textOf, widthOf } from './line.ts'
+import { plainBeginning, plainText } from './plain-progress.ts'
+import { reduce } from './reduce-events.ts'
+import { nothingYet } from './run-state.ts'
+import { endSummary, stepsSummary } from './summary.ts'
+import { view } from './tree-layout.ts'
+
+const paint = (_colour: string, text: string): string => text
+// oxlint-disable-next-line no-control-regex -- these are the very characters to find
+const controls = /[\u0000-\u001F\u007F-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]/
+const size = fc.record({ columns: fc.integer({ min: 1, max: 200 }), rows: fc.integer({ min: 1, max: 60 }) })
+
+test('no frame is wider or higher than the terminal, nor has controls in it', () => {
+  fc.assert(
+    fc.property(
+      anyEvents,
+      size,
+      fc.double({ min: 0, max: 100_000, noNaN: true }),
+      (told, terminal, seconds) => {
+        const state = reduce(nothingYet, recorded(told))
+        const lines = view(state, beginning + seconds * 1000, terminal)
+        expect(lines.length).toBeLessThan(Math.max(1, terminal.rows))
+        for (const line of lines) {
+          expect(widthOf(line)).toBeLessThanOrEqual(terminal.columns)
+          expect(textOf(line)).not.toMatch(controls)
+        }
+      },
+    ),
+  )
+})
+
+test('what stays, and plain lines, have no controls but line ends', () => {
+  fc.assert(
+    fc.property(anyEvents, (told) => {
+      const events = recorded(told)
+      const state = reduce(nothingYet, events)
+      const texts = [
+        stepsSummary(state, 80, paint),
+        endSummary(state, paint),
+        plainText(plainBeginning, events, paint).text,
+      ]
+      for (const text of texts) expect(text.replaceAll(/[\n\t]/g, '')).not.toMatch(controls)
+    }),
+  )
+})
+
+test('lines are the same whether events come one by one or together', () => {
+  fc.assert(
+    fc.property(anyEvents, (told) => {
+      const events = recorded(told)
+      let state = plainBeginning
+      let text = ''
+      for (const event of events) {
+        const next = plainText(state, [event], paint)
+        text += next.text
+        state = next
+      }
+      expect(plainText(plainBeginning, events, paint).text).toBe(text)
+    }),
+  )
+})
+
+test('a frame takes the place of the former one, whatever both are', () => {
+  const line = fc.string({ unit: fc.constantFrom('a', 'b', ' '), maxLength: 20 })
+  const frame = fc.array(line, { maxLength: 8 }).map(frameOf)
+  fc.assert(
+    fc.property(fc.array(frame, { minLength: 1, maxLength: 6 }), (frames) => {
+      const screen = new Screen()
+      let former = noFrame
+      screen.write('before\n')
+      for (const next of frames) {
+        screen.write(redraw(former, next, 20))
+        former = next
+        expect(screen.lines()).toEqual(['before', ...next.lines.map((text) => text.trimEnd()), ''])
+        expect(screen.isWhole).toBe(true)
+      }
+      screen.write(erase(former, 20))
+      expect(screen.lines()).toEqual(['before', ''])
+    }),
+  )
+})
+
+function frameOf(lines: readonly string[]): Frame {
+  return { lines, widths: lines.map((line) => line.length) }
+}
+
+/** As much of a terminal as frames need; it fails on everything else. */
+class Screen {
+  readonly #rows: string[] = ['']
+  #row = 0
+  #column = 0
+  #cursor = true
+  #wrap = true
+
+  get isWhole(): boolean {
+    return this.#cursor && this.#wrap && this.#column === 0 && this.#row === this.#rows.length - 1
+  }
+
+  lines(): readonly string[] {
+    return this.#rows.map((row) => row.trimEnd())
+  }
+
+  write(text: string): void {
+    // oxlint-disable-next-line no-control-regex -- what terminals are told begins with one
+    for (const [token] of text.matchAll(/\u001B\[[?\d]*[a-zA-Z]|[^]/g)) this.#take(token)
+  }
+
+  #take(token: string): void {
+    const row = this.#rows[this.#row] ?? ''
+    const up = /^.\[(\d+)A$/.exec(token)
+    if (up !== null) this.#row = Math.max(0, this.#row - Number(up[1]))
+    else if (token === '\u001B[K') this.#rows[this.#row] = row.slice(0, this.#column)
+    else if (token === '\u001B[J') this.#rows.splice(this.#row, Infinity, row.slice(0, this.#column))
+    else if (token === '\u001B[?25l') this.#cursor = false
+    else if (token === '\u001B[?25h') this.#cursor = true
+    else if (token === '\u001B[?7l') this.#wrap = false
+    else if (token === '\u001B[?7h') this.#wrap = true
+    else if (token === '\r') this.#column = 0
+    else if (token === '\n') {
+      this.#row++
+      this.#column = 0
+      this.#rows[this.#row] ??= ''
+    } else {
+      if (token < ' ') throw new Error(`a terminal is told ${JSON.stringify(token)}`)
+      this.#rows[this.#row] =
+        row.slice(0, this.#column).padEnd(this.#column) + token + row.slice(this.#column + 1)
+      this.#column++
+    }
+  }
+}

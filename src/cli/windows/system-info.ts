@@ -1,0 +1,20 @@
+import { statfs } from 'node:fs/promises'
+import { availableParallelism, hostname, networkInterfaces, release, totalmem } from 'node:os'
+import type { BareSource } from '../../agent/facts/windows/source.ts'
+
+/** What Node itself knows of the Windows that it runs on. */
+export function windowsNumbers(): Omit<BareSource, 'operations' | 'base'> {
+  return {
+    arch: process.arch,
+    cpus: availableParallelism(),
+    memoryBytes: totalmem(),
+    release: release(),
+    hostname: hostname().toLowerCase(),
+    interfaces: networkInterfaces,
+    now: () => new Date(),
+    async space(path) {
+      const { bsize, blocks, bavail } = await statfs(path)
+      return { totalBytes: bsize * blocks, availableBytes: bsize * bavail }
+    },
+  }
+}

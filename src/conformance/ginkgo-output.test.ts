@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readVersioned } from '../contract/versioned.ts'
+import { after, beginning, type Course, troublesOf } from './progress.ts'
+import { reportFormat, reportOf } from './report.ts'
+import { readSuite } from './suite.ts'
+import { SuiteTale } from './ginkgo-output.ts'
+
+const testdata = (name: string): string => readFileSync(join(import.meta.dirname, 'testdata', name), 'utf8')
+const names = readSuite(testdata('suite.json')).tests.map(({ name }) => name)
+const began = new Date('2026-11-15T12:00:00Z')
+
+function courseOf(text: string, chosen = names.slice(0, 4)): Course {
+  const tale = new SuiteTale(names)
+  const events = [...text.split('\n').flatMap((line) => tale.heard(line)), ...tale.over()]
+  return events.reduce((course, event) => after(course, event, began), beginning(chosen, began))
+}
+
+const files = { log: 'l', junit: 'j', report: 'r' }
+const about = { cluster: 'lab', files, hyperkube: '0.0.0', suite: 'v1.37.1' }
+const ended = new Date(began.getTime() + 620_000)
+const green = testdata('run.txt')
+  .replace(/^\[sig-node\] ConfigMap should[^]*?(?=^\[SynchronizedAfterSuite\])/m, '')
+  .replace(/^FAIL! .*$/m, 'SUCCESS! -- 1 Passed | 0 Failed | 0 Pending | 3205 Skipped')
+const immutable = names.find((name) => name.includes('immutable')) ?? ''
+
+describe('what the suite tells', () => {
+  test('is which tests ran and how they ended, whatever they print themselves', () => {
+    const { results, server, counted, troubles } = courseOf(testdata('run.txt'))
+    expect({ server, counted, troubles }).toEqual({
+      server: 'v1.37.1',
+      counted: { processes: 1, passed: 1, failed: 2 },
+      troubles: [],
+    })
+    expect(results).toMatchInlineSnapshot(`
+      [
+        {
+          "name": "[sig-storage] Secrets should be immutable if \`immutable\` field is set [Conformance]",
+          "outcome": "passed",
+          "reason": [],
+          "seconds": 0.113,
+        },
+        {
+          "name": "[sig-node] ConfigMap should be consumable as environment variable names with various prefixes [Conformance]",
+          "outcome": "failed",
+          "reason": [
+            "expected "data-1=value-1" in container output: Expected",
+            "    <string>: KUBERNETES_SERVICE_PORT=443",
+            "    KUBERNETES_PORT=tcp://10.96.0.1:443",
+            "    HOSTNAME=pod-configmaps-6834c09c-99d7-4dde-940b-c5d1860a382a",
+            "    SHLVL=1",
+            "    HOME=/root",
+            "    KUBERNETES_PORT_443_TCP_ADDR=10.96.0.1",
+            "    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "    KUBERNETES_PORT_443_TCP_PORT=443",
+            "    KUBERNETES_PORT_443_TCP_PROTO=tcp",
+            "    KUBERNETES_PORT_443_TCP=tcp://10.96.0.1:443",
+            "    KUBERNETES_SERVICE_PORT_HTTPS=443",
+            "    KUBERNETES_SERVICE_HOST=10.96.0.1",
+            "    PWD=/",
+            "to contain substring",
+            "    <string>: data-1=value-1",
+          ],
+          "seconds": 5.021,
+        },
+        {
+          "name": "[sig-windows] Services should be able to create a functioning NodePort service for Windows",
+          "outcome": "skipped",
+          "reason": [
+            "Only supported for node OS distro [windows] (not debian)",
+          ],
+          "seconds": 0,
+        },
+        {
+          "name": "[sig-storage] Projected secret optional updates should be reflected in volume [Conformance] [NodeConformance]",
+          "outcome": "interrupted",
+          "reason": [
+            "Interrupted by User",
+          ],
+          "seconds": 32.017,
+        },
+      ]
+    `)
+  })
+
+  test('is why nothing ran', () => {
+    const { results, troubles } = courseOf(testdata('no-cluster.txt'))
+    expect(results).toEqual([])
+    expect(troubles).toMatchInlineSnapshot(`
+      [
+        "SynchronizedBeforeSuite has failed
+      Get "https://127.0.0.1:1/api/v1/nodes?fieldSelector=spec.unschedulable%3Dfalse&resourceVersion=0": dial tcp 127.0.0.1:1: connect: connection refused",
+      ]
+    `)
+  })
+
+  test('is what runs now', () => {
+    const [told = ''] = testdata('run.txt').split('• [0.113')
+    expect(courseOf(told).running.map(({ test: name }) => name)).toEqual([immutable])
+  })
+})
+
+describe('a report', () => {
+  test('is a success where all that ran has passed', () => {
+    const course = courseOf(green, [immutable])
+    const report = reportOf({ course, leftOut: [], code: 0, ended, isInterrupted: false }, about)
+    expect(report).toMatchObject({
+      outcome: 'passed',
+      seconds: 620,
+      versions: { kubernetes: 'v1.37.1' },
+      counts: { chosen: 1, ran: 1, passed: 1, failed: 0, skipped: 0, leftOut: 0 },
+      tests: [{ name: immutable, outcome: 'passed', seconds: 0.113 }],
+    })
+    expect(readVersioned(reportFormat, JSON.parse(JSON.stringify(report)))).toEqual(report)
+  })
+
+  test.each([
+    ['a test that failed', testdata('run.txt'), 1],
+    ['a suite that did not begin', testdata('no-cluster.txt'), 1],
+    ['an exit code', green, 1],
+    ['another count than ours', green.replace('1 Passed', '2 Passed'), 0],
+    ['no count', green.replace(/^SUCCESS.*$/m, ''), 0],
+    ['no test', green.replace(/^\[sig-storage\].*$/m, ''), 0],
+  ])('is none with %s', (_, text, code) => {
+    const course = courseOf(text, [immutable])
+    const report = reportOf({ course, leftOut: [], code, ended, isInterrupted: false }, about)
+    expect(report.outcome).toBe('failed')
+    expect(report.troubles.length + report.counts.failed).toBeGreaterThan(0)
+  })
+
+  test('of a run that was cut says what was not reached', () => {
+    const course = courseOf(testdata('run.txt'), names)
+    const report = reportOf(
+      { course, leftOut: [{ name: 'x', why: 'y' }], code: 1, ended, isInterrupted: true },
+      about,
+    )
+    expect(report.outcome).toBe('interrupted')
+    expect(report.leftOut.map(({ why }) => why)).toEqual([
+      'y',
+      ...Array.from({ length: 4 }, () => 'the run ended before'),
+    ])
+    expect(report.counts).toEqual({ chosen: 8, ran: 3, passed: 1, failed: 2, skipped: 1, leftOut: 5 })
+  })
+
+  test('says when the suite fails without a reason', () => {
+    expect(troublesOf(courseOf(green), 2)).toEqual(['e2e.test ended with 2, though no test has failed'])
+  })
+})

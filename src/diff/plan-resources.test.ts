@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest'
+import type { NodePlan } from '../contract/node-plan.ts'
+import { artifactOf, componentOf, fileOf, planOf, unitOf } from './testing/fixtures.ts'
+import { items, presentAfter } from './plan-resources.ts'
+
+const etcd = componentOf({
+  name: 'etcd',
+  stage: 'etcd',
+  users: ['etcd'],
+  modules: ['overlay'],
+  sysctls: { 'vm.swappiness': '1' },
+  firewall: [{ name: 'peers', protocol: 'tcp', ports: '2380' }],
+  directories: [{ path: '/etc/etcd', owner: 'etcd', mode: '0700' }],
+  artifacts: [artifactOf('etcd', '3.7.3')],
+  images: ['registry.example/pause:3'],
+  files: [fileOf('/etc/etcd/a', 'text'), fileOf('/etc/etcd/b', 'text', false)],
+  derivedFiles: [{ path: '/etc/net', owner: 'root', mode: '0600', from: '/run/env', template: 'x' }],
+  certificates: [
+    {
+      authority: 'etcd',
+      subject: { commonName: 'a', organizations: [] },
+      names: { dns: ['a'], ip: [] },
+      usages: ['server'],
+      lifetime: 60_000,
+      owner: 'etcd',
+      certificateFile: '/etc/etcd/server.crt',
+      keyFile: '/etc/etcd/server.key',
+    },
+  ],
+  service: unitOf('etcd', '[Unit]'),
+})
+
+test('everything of a component, in the order in which it comes into being', () => {
+  const listed = items(planOf(etcd)).map(({ target, name, restart }) => [target, name, restart])
+  expect(listed).toEqual([
+    ['user', 'etcd', false],
+    ['module', 'overlay', false],
+    ['sysctl', 'vm.swappiness', false],
+    ['firewall-rule', 'peers', false],
+    ['directory', '/etc/etcd', false],
+    ['artifact', 'etcd-3.7.3', true],
+    ['image', 'registry.example/pause:3', false],
+    ['file', '/etc/etcd/a', true],
+    ['file', '/etc/etcd/b', false],
+    ['certificate', '/etc/etcd/server.crt', false],
+    ['derived-file', '/etc/net', false],
+    ['service', 'etcd.service', true],
+  ])
+})
+
+test('each belongs to its component and stage', () => {
+  for (const item of items(planOf(etcd))) expect(item).toMatchObject({ component: 'etcd', stage: 'etcd' })
+})
+
+const secret = (name: string, tag: string, restart = true): NodePlan =>
+  planOf(
+    componentOf({
+      name: 'x',
+      files: [
+        {
+          path: '/key',
+          owner: 'root',
+          mode: '0600',
+          content: { kind: 'secret', secret: name, tag },
+          restart,
+        },
+      ],
+    }),
+  )
+
+const digests = (plan: NodePlan): string[] => items(plan).map(({ digest }) => digest)
+
+test('a secret is known by its tag', () => {
+  expect(digests(secret('a', 'one'))).toEqual(digests(secret('b', 'one')))
+  expect(digests(secret('a', 'one'))).not.toEqual(digests(secret('a', 'two')))
+})
+
+test('who has to restart for a file is no part of the file', () => {
+  expect(digests(secret('a', 'one', true))).toEqual(digests(secret('a', 'one', false)))
+})
+
+test('another mirror with the same bytes changes nothing', () => {
+  const artifact = artifactOf('etcd', '3.7.3')
+  const from = (url: string): NodePlan =>
+    planOf(componentOf({ name: 'etcd', artifacts: [{ ...artifact, from: 'url', ...download, url }] }))
+  const download = { sha256: 'a'.repeat(64), unpack: { kind: 'program', as: 'etcd' } } as const
+  expect(digests(from('https://one.example/etcd'))).toEqual(digests(from('https://two.example/etcd')))
+})
+
+test('a file is also who may read it', () => {
+  const of = (access: { owner: string; mode: string }): string[] =>
+    digests(planOf(componentOf({ name: 'x', files: [{ ...fileOf('/a', 'text'), ...access }] })))
+  const root = of({ owner: 'root', mode: '0600' })
+  expect(of({ owner: 'root', mode: '0644' })).not.toEqual(root)
+  expect(of({ owner: 'etcd', mode: '0600' })).not.toEqual(root)
+})
+
+test('every value counts', () => {
+  const changed = {
+    ...etcd,
+    sysctls: { 'vm.swappiness': '2' },
+    firewall: [{ name: 'peers', protocol: 'tcp' as const, ports: '2381' }],
+    directories: [{ path: '/etc/etcd', owner: 'root', mode: '0700' }],
+    derivedFiles: etcd.derivedFiles.map((file) => ({ ...file, template: 'y' })),
+    certificates: etcd.certificates.map((one) => ({ ...one, lifetime: 120_000 })),
+    files: [fileOf('/etc/etcd/a', 'other'), fileOf('/etc/etcd/b', 'text', false)],
+    service: unitOf('etcd', '[Service]'),
+  }
+  const before = digests(planOf(etcd))
+  const differing = items(planOf(changed)).filter(({ digest }, index) => digest !== before[index])
+  expect(differing.map(({ target }) => target)).toEqual([
+    'sysctl',
+    'firewall-rule',
+    'directory',
+    'file',
+    'certificate',
+    'derived-file',
+    'service',
+  ])
+})
+
+test('of what two components want otherwise, the first one decides', () => {
+  const plan = planOf(
+    componentOf({ name: 'a', directories: [{ path: '/shared', owner: 'root', mode: '0755' }] }),
+    componentOf({ name: 'b', directories: [{ path: '/shared', owner: 'root', mode: '0700' }] }),
+  )
+  const [first, second] = presentAfter(plan)
+  expect(second).toEqual({ ...first, component: 'b' })
+})

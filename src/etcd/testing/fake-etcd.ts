@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { decimalId } from '../member.ts'
+import type { TestAuthority } from '../../kit/testing/test-ca.ts'
+import {
+  type Asked,
+  type TestAnswer,
+  type TestServer,
+  testServer,
+} from '../../kit/testing/https-test-server.ts'
+
+export interface FakeMember {
+  /** In hex; its name is host-ID. */
+  readonly id: string
+  readonly learner?: boolean
+  readonly away?: boolean
+  /** What it gives to whoever wants all of it. */
+  readonly database?: Buffer
+}
+
+export interface FakeEtcd {
+  readonly servers: readonly TestServer[]
+  /** How it was changed, in order. */
+  readonly changes: readonly string[]
+  /** From now on a member is away. */
+  stop(id: string): void
+  /** From now on somebody is a member no more. */
+  forget(id: string): void
+}
+
+const header = { cluster_id: '3', member_id: '0' }
+const noLeader: TestAnswer = { status: 503, json: { code: 14, message: 'etcdserver: no leader' } }
+const forLearners: TestAnswer = {
+  status: 503,
+  json: { code: 14, message: 'etcdserver: rpc not supported for learner' },
+}
+const listBody = z.looseObject({ linearizable: z.boolean() })
+
+/** For tests: members of one etcd, each with a server of its own. The first one leads. What it is told to change, it notes. */
+export async function fakeEtcd(
+  authority: TestAuthority,
+  stack: AsyncDisposableStack,
+  ...given: readonly FakeMember[]
+): Promise<FakeEtcd> {
+  let members = [...given]
+  const changes: string[] = []
+  const urls = new Map<string, string>()
+  const list = (): TestAnswer => ({
+    json: { header, members: members.map((one) => entry(one, urls.get(one.id))) },
+  })
+
+  const answer = (me: FakeMember, { path, body }: Asked): TestAnswer => {
+    const serves = hasQuorum(members) && me.learner !== true
+    switch (path) {
+      case '/livez':
+        return { status: 200, text: 'ok\n' }
+      case '/readyz':
+        return serves
+          ? { status: 200, text: 'ok\n' }
+          : {
+              status: 503,
+              text: '[+]data_corruption ok\n[-]linearizable_read failed: etcdserver: no leader\n',
+            }
+      case '/v3/maintenance/status':
+        return { json: status(me, members[0]?.id ?? '0') }
+      case '/v3/maintenance/alarm':
+        return { json: { header } }
+      case '/v3/kv/range':
+        return { json: { header: { ...header, revision: '7' }, count: '3' } }
+      case '/v3/maintenance/snapshot':
+        return { status: 200, text: pieces(me.database ?? Buffer.of()) }
+      case '/v3/cluster/member/list':
+        return serves || !listBody.parse(body).linearizable ? list() : noLeader
+      default:
+        if (me.learner === true) return forLearners
+        changes.push(`${path.split('/').at(-1)} ${JSON.stringify(body)} at ${me.id}`)
+        return path.endsWith('add') ? { json: added } : list()
+    }
+  }
+
+  const servers: TestServer[] = []
+  for (const { id } of given) {
+    const server = await testServer(authority, (asked) => {
+      const me = members.find((member) => member.id === id)
+      return me === undefined || me.away === true ? { cut: 'before' } : answer(me, asked)
+    })
+    servers.push(stack.use(server))
+    urls.set(id, server.url)
+  }
+  return {
+    servers,
+    changes,
+    stop: (id) =>
+      void (members = members.map((member) => (member.id === id ? { ...member, away: true } : member))),
+    forget: (id) => void (members = members.filter((member) => member.id !== id)),
+  }
+}
+
+function hasQuorum(members: readonly FakeMember[]): boolean {
+  const voters = members.filter(({ learner }) => learner !== true)
+  return voters.filter(({ away }) => away !== true).length > voters.length / 2
+}
+
+function entry({ id, learner = false }: FakeMember, url: string | undefined): object {
+  return {
+    ID: decimalId(id),
+    name: `host-${id}`,
+    peerURLs: [`https://${id}:2380`],
+    clientURLs: url === undefined ? [] : [url],
+    isLearner: learner,
+  }
+}
+
+function status({ id, database, learner = false }: FakeMember, leader: string): object {
+  return {
+    header: { ...header, member_id: decimalId(id) },
+    version: '3.7.3',
+    leader: decimalId(leader),
+    isLearner: learner,
+    dbSize: String(database?.length ?? 0),
+  }
+}
+
+/** As etcd sends a database: a document in each line, and what remains is counted without the digest at the end. */
+function pieces(database: Buffer): string {
+  const size = 1000
+  let text = ''
+  for (let at = 0; at < database.length; at += size) {
+    const bytes = database.subarray(at, at + size)
+    const remaining = Math.max(0, database.length - 32 - at - bytes.length)
+    const result = { blob: bytes.toString('base64'), remaining_bytes: String(remaining) }
+    text += `${JSON.stringify({ result })}\n`
+  }
+  return text
+}
+
+const added = { header, member: { ID: '255', peerURLs: ['https://new:2380'], isLearner: true } }

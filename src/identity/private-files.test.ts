@@ -1,0 +1,69 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { privateFiles } from './private-files.ts'
+import { createIdentity } from './identity.ts'
+import { createKeyFile, readIdentity, readKeyFile, writeIdentity } from './store.ts'
+
+const files = privateFiles()
+let directory = ''
+let path = ''
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'hyperkube-identity-'))
+  path = join(directory, 'file')
+})
+afterEach(async () => rm(directory, { recursive: true }))
+
+async function mode(file: string): Promise<string> {
+  return ((await stat(file)).mode & 0o777).toString(8)
+}
+
+test('a file is for its owner only, also when it takes the place of an open one', async () => {
+  await writeFile(path, 'old', { mode: 0o644 })
+  await files.replace(path, 'new')
+  expect([await files.read(path), await mode(path)]).toEqual(['new', '600'])
+  expect(await readdir(directory)).toEqual(['file'])
+})
+
+test('a new file never takes the place of another', async () => {
+  await files.create(path, 'first')
+  await expect(files.create(path, 'second')).rejects.toMatchObject({ code: 'EEXIST' })
+  expect([await files.read(path), await mode(path), await readdir(directory)]).toEqual([
+    'first',
+    '600',
+    ['file'],
+  ])
+})
+
+test('a temporary file that somebody has put there is not used', async () => {
+  const guessed = privateFiles({ bytes: (count) => new Uint8Array(count) })
+  const trap = join(directory, '.file.0000000000000000')
+  await writeFile(trap, 'trap')
+  await expect(guessed.replace(path, 'secret')).rejects.toMatchObject({ code: 'EEXIST' })
+  expect(await readFile(trap, 'utf8')).toBe('trap')
+})
+
+test('when the write fails, nothing is left of it', async () => {
+  await mkdir(path)
+  await expect(files.replace(path, 'x')).rejects.toMatchObject({ code: 'EISDIR' })
+  expect(await readdir(directory)).toEqual(['file'])
+})
+
+test('an identity and its key go to files and come back', async () => {
+  const keyPath = join(directory, 'key')
+  const identity = await createIdentity('shop', new Date())
+  await writeIdentity(files, path, identity, await createKeyFile(files, keyPath))
+  const read = await readIdentity(files, path, await readKeyFile(files, keyPath))
+  expect(read.id).toBe(identity.id)
+  expect([await mode(path), await mode(keyPath)]).toEqual(['600', '600'])
+  await expect(createKeyFile(files, keyPath)).rejects.toMatchObject({ code: 'IDENTITY_KEY_NOT_WRITTEN' })
+})
+
+test('a file that is not there is one clear message', async () => {
+  await expect(readKeyFile(files, path)).rejects.toMatchObject({
+    code: 'IDENTITY_KEY_NOT_READ',
+    message: `${path} does not exist`,
+  })
+})

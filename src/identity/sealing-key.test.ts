@@ -1,0 +1,33 @@
+import { inspect } from 'node:util'
+import { expect, test } from 'vitest'
+import { keyFileText, makeSealingKey, parseKeyFile, passphraseKey } from './sealing-key.ts'
+
+test('a key file says what it is and gives the key back', () => {
+  const made = makeSealingKey()
+  const text = keyFileText(made)
+  expect(text).toMatch(/^# hyperkube: the key of a sealed identity\..*\n[A-Za-z0-9+/]{43}=\n$/)
+  expect(parseKeyFile(text).key.reveal()).toEqual(made.key.reveal())
+  expect(parseKeyFile(text.replaceAll('\n', '\r\n')).key.reveal()).toEqual(made.key.reveal())
+  expect(inspect(made)).not.toContain(text.split('\n')[1])
+})
+
+test.each([
+  ['nothing', '', 'IDENTITY_KEY_EMPTY'],
+  ['only the comment', '# hyperkube\n', 'IDENTITY_KEY_EMPTY'],
+  ['zeros', Buffer.alloc(32).toString('base64'), 'IDENTITY_KEY_EMPTY'],
+  ['too few bytes', Buffer.alloc(31, 1).toString('base64'), 'IDENTITY_KEY_NOT_READ'],
+  ['too many bytes', Buffer.alloc(33, 1).toString('base64'), 'IDENTITY_KEY_NOT_READ'],
+  ['something else', 'hello, world', 'IDENTITY_KEY_NOT_READ'],
+  ['two keys', `${'A'.repeat(43)}=\n${'B'.repeat(43)}=\n`, 'IDENTITY_KEY_NOT_READ'],
+])('%s is no key', (_what, text, code) => {
+  expect(() => parseKeyFile(text)).toThrow(expect.objectContaining({ code }))
+})
+
+test('a passphrase is not empty, and does not depend on the keyboard', () => {
+  const empty = expect.objectContaining({ code: 'IDENTITY_KEY_EMPTY' })
+  expect(() => passphraseKey('')).toThrow(empty)
+  expect(() => passphraseKey(' \t')).toThrow(empty)
+  expect(passphraseKey('caf\u0065\u0301').passphrase.reveal()).toEqual(
+    passphraseKey('caf\u00E9').passphrase.reveal(),
+  )
+})

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { stampOf, timeOf } from './file-timestamp.ts'
+
+test('a time is found again in a name, to the second', () => {
+  const time = new Date('2026-11-16T12:34:56.789Z')
+  expect(stampOf(time)).toBe('2026-11-16T12-34-56Z')
+  expect(timeOf(stampOf(time))).toEqual(new Date('2026-11-16T12:34:56Z'))
+})
+
+test.each([
+  '',
+  '2026-11-16T12:34:56Z',
+  '2026-13-99T12-00-00Z',
+  'x2026-11-16T12-34-56Z',
+  '2026-11-16T12-34-56Zx',
+])('%j is none', (text) => {
+  expect(timeOf(text)).toBeUndefined()
+})

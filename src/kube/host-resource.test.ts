@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { clusterStatusDefinition, clusterStatuses } from './cluster-status.ts'
+import { hostDefinition, hosts } from './host-resource.ts'
+import type { Manifest } from './object.ts'
+import { structural } from './structural-schema.ts'
+
+function golden(file: string): Record<string, unknown> {
+  const path = join(import.meta.dirname, '../contract/testdata', file)
+  return z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(path, 'utf8')))
+}
+
+/** With every field that there is. */
+const full = golden('host.v1.json')
+const fullStatus = golden('cluster-status.v1.json')
+
+const node = z.looseObject({
+  type: z.string().optional(),
+  properties: z.record(z.string(), z.unknown()).optional(),
+  items: z.unknown().optional(),
+})
+const definition = z.object({
+  spec: z.object({ versions: z.tuple([z.object({ schema: z.object({ openAPIV3Schema: node }) })]) }),
+})
+function schemaOf(manifest: Manifest): unknown {
+  const [version] = definition.parse(manifest).spec.versions
+  return version.schema.openAPIV3Schema
+}
+const schema = schemaOf(hostDefinition)
+
+/** What of a value the API server would throw away, because no field of the schema is for it. */
+function pruned(value: unknown, by: unknown, path = ''): string[] {
+  const { properties, items, ...rest } = node.parse(by)
+  if (rest['x-kubernetes-preserve-unknown-fields'] === true) return []
+  if (Array.isArray(value)) return value.flatMap((one, index) => pruned(one, items, `${path}[${index}]`))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) =>
+    properties?.[name] === undefined
+      ? [`${path}.${name}`]
+      : pruned(inner, properties[name], `${path}.${name}`),
+  )
+}
+
+/** What the API server would not take as a schema. */
+function wrong(by: unknown, path = ''): string[] {
+  const { type, properties, items, ...rest } = node.parse(by)
+  const unknown = [
+    '$schema',
+    '$ref',
+    'const',
+    'oneOf',
+    'anyOf',
+    'allOf',
+    'additionalProperties',
+    'exclusiveMinimum',
+  ]
+  return [
+    ...unknown.filter((word) => Object.hasOwn(rest, word)).map((word) => `${path}: ${word}`),
+    ...(type === undefined && rest['x-kubernetes-preserve-unknown-fields'] !== true
+      ? [`${path}: no type`]
+      : []),
+    ...(type === 'array' && items === undefined ? [`${path}: no items`] : []),
+    ...(items === undefined ? [] : wrong(items, `${path}[]`)),
+    ...Object.entries(properties ?? {}).flatMap(([name, inner]) => wrong(inner, `${path}.${name}`)),
+  ]
+}
+
+test('an object with every field is read to the last one, and the API keeps all of them', () => {
+  expect(hosts.schema.parse(full)).toEqual(full)
+  expect(pruned({ spec: full['spec'], status: full['status'] }, schema)).toEqual([])
+  expect(pruned({ spec: { strange: 1 } }, schema)).toEqual(['.spec.strange'])
+  expect(clusterStatuses.schema.parse(fullStatus)).toEqual(fullStatus)
+  expect(pruned({ status: fullStatus['status'] }, schemaOf(clusterStatusDefinition))).toEqual([])
+})
+
+test.each([hostDefinition, clusterStatusDefinition])(
+  'a definition is what the API server calls structural',
+  (one) => {
+    expect(wrong(schemaOf(one))).toEqual([])
+    expect(JSON.stringify(one), 'Go knows no such patterns').not.toMatch(/\(\?[=!<]/)
+  },
+)
+
+test('what is not structural is found', () => {
+  expect(wrong({ type: 'array' })).toEqual([': no items'])
+  expect(wrong({ type: 'object', oneOf: [] })).toEqual([': oneOf'])
+})
+
+test('what an agent of a newer release says is read without it', () => {
+  const newer = { ...full, status: { agent: '9.0.0', mood: 'good' } }
+  expect(hosts.schema.parse(newer).status).toEqual({ agent: '9.0.0' })
+  expect(hosts.schema.parse({ apiVersion: 'a', kind: 'b', metadata: { name: 'c' } })).toMatchObject({
+    spec: {},
+    status: {},
+  })
+})
+
+test('variants become one schema, with what all of them ask for', () => {
+  const either = z.discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('a'), count: z.int().min(1) }),
+    z.strictObject({ type: z.literal('b'), names: z.array(z.string()) }),
+  ])
+  expect(structural(either)).toEqual({
+    type: 'object',
+    required: ['type'],
+    properties: {
+      type: { type: 'string', enum: ['a', 'b'] },
+      count: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, format: 'int64' },
+      names: { type: 'array', items: { type: 'string' } },
+    },
+  })
+})

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import type { Asked, TestAnswer } from '../../../kit/testing/https-test-server.ts'
+import { mergePatch } from '../../../kit/merge-patch.ts'
+
+const object = z.looseObject({
+  metadata: z.looseObject({
+    name: z.string(),
+    namespace: z.string().optional(),
+    resourceVersion: z.string().optional(),
+  }),
+})
+export type TestObject = z.infer<typeof object>
+
+interface Stored {
+  readonly object: TestObject
+  /** The key that it is encrypted with. */
+  readonly key: string
+}
+
+const listPath = /^\/(?:api|apis\/[^/]+)\/v1\/([a-z]+)$/
+const objectPath = /^\/(?:api|apis\/[^/]+)\/v1\/namespaces\/([^/]+)\/([a-z]+)\/([^/]+)$/
+
+const kinds: Readonly<Record<string, object>> = {
+  configmaps: { apiVersion: 'v1', kind: 'ConfigMap' },
+  deployments: { apiVersion: 'apps/v1', kind: 'Deployment' },
+  pods: { apiVersion: 'v1', kind: 'Pod' },
+  replicasets: { apiVersion: 'apps/v1', kind: 'ReplicaSet' },
+  secrets: { apiVersion: 'v1', kind: 'Secret' },
+}
+
+/** For tests: an API with objects of some kinds, and the etcd that it keeps them in. */
+export class TestKeysApi {
+  /** By `plural/namespace/name`. */
+  readonly objects = new Map<string, Stored>()
+  /** What it writes with now. */
+  writesWith = 'key1'
+  metrics = ''
+  /** Called before a PUT is answered, with the path in the store. */
+  beforeWrite: (path: string) => void = () => undefined
+  #revision = 1
+
+  put(plural: string, given: TestObject, key = this.writesWith): void {
+    const { namespace = '', name } = given.metadata
+    this.#revision++
+    const resourceVersion = String(this.#revision)
+    this.objects.set(`${plural}/${namespace}/${name}`, {
+      object: {
+        ...kinds[plural],
+        ...given,
+        metadata: { uid: `uid-of-${name}`, ...given.metadata, resourceVersion },
+      },
+      key,
+    })
+  }
+
+  answer({ method, path, query, body }: Asked): TestAnswer {
+    if (path === '/metrics') return { status: 200, text: this.metrics }
+    const [, plural] = listPath.exec(path) ?? []
+    if (plural !== undefined) return this.#list(plural, query)
+    const [, namespace = '', kind = '', name = ''] = objectPath.exec(path) ?? []
+    const at = `${kind}/${namespace}/${name}`
+    if (method === 'PUT') this.beforeWrite(at)
+    const stored = this.objects.get(at)
+    if (stored === undefined) return refusal(404)
+    if (method === 'GET') return { json: stored.object }
+    if (method === 'PATCH') {
+      this.put(kind, object.parse(mergePatch(stored.object, body)))
+      return { json: this.objects.get(at)?.object }
+    }
+    const given = object.parse(body)
+    if (given.metadata.resourceVersion !== stored.object.metadata.resourceVersion) return refusal(409)
+    this.put(kind, given)
+    return { json: this.objects.get(at)?.object }
+  }
+
+  #list(plural: string, query: URLSearchParams): TestAnswer {
+    const name = /^metadata\.name=(.*)$/.exec(query.get('fieldSelector') ?? '')?.[1]
+    const type = /^type=(.*)$/.exec(query.get('fieldSelector') ?? '')?.[1]
+    const all = [...this.objects]
+      .filter(([at]) => at.startsWith(`${plural}/`))
+      .map(([, stored]) => stored.object)
+      .filter((one) => name === undefined || one.metadata.name === name)
+      .filter((one) => type === undefined || one['type'] === type)
+    const from = Number(query.get('continue') ?? 0)
+    const most = Number(query.get('limit') ?? all.length)
+    const rest = from + most < all.length ? { continue: String(from + most) } : {}
+    return { json: { metadata: { resourceVersion: '1', ...rest }, items: all.slice(from, from + most) } }
+  }
+
+  /** As etcd answers a range. */
+  range(from: string, end: string, limit: number): object {
+    const [low, high] = [from, end].map((key) => Buffer.from(key, 'base64').toString('latin1'))
+    const kvs = [...this.objects]
+      .map(([at, { key }]) => ({ key: `/registry/${at}`, value: `k8s:enc:secretbox:v1:${key}:…` }))
+      .filter(({ key }) => key >= (low ?? '') && key < (high ?? ''))
+      .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+    const encoded = kvs.map(({ key, value }) => ({
+      key: Buffer.from(key).toString('base64'),
+      value: Buffer.from(value).toString('base64'),
+    }))
+    return { kvs: encoded.slice(0, limit), ...(kvs.length > limit ? { more: true } : {}) }
+  }
+}
+
+function refusal(status: number): TestAnswer {
+  return { status, json: { kind: 'Status', code: status, message: 'no', reason: 'no' } }
+}

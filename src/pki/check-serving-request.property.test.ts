@@ -1,0 +1,64 @@
+import { isDeepStrictEqual } from 'node:util'
+import { array, assert, asyncProperty, constantFrom, pre, subarray } from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+import { askingNode, checkServing } from './check-serving-request.ts'
+import {
+  good,
+  mutations,
+  type Name,
+  type Sketch,
+  sketcher,
+  wronged,
+} from './testing/fake-serving-requests.ts'
+import { loadX509, type X509 } from './x509.ts'
+
+const planned = { dns: ['w1', 'w1.example.org'], ip: ['192.168.1.21', 'fd00::21'] }
+
+let x509: X509
+let requestOf: Awaited<ReturnType<typeof sketcher>>
+beforeAll(async () => {
+  x509 = await loadX509()
+  requestOf = await sketcher()
+})
+
+const goodNames: readonly Name[] = [
+  { type: 'dns', value: 'w1' },
+  { type: 'dns', value: 'W1.Example.ORG' },
+  { type: 'ip', value: '192.168.1.21' },
+  { type: 'ip', value: 'fd00:0:0::21' },
+]
+
+test('a node that asks for itself, with names of its plan, is granted', async () => {
+  await assert(
+    asyncProperty(subarray([...goodNames], { minLength: 1 }), async (some) => {
+      expect(checkServing(x509, await requestOf({ ...good, names: some }), planned)).toEqual({
+        verdict: 'granted',
+      })
+    }),
+  )
+})
+
+test('what is wrong with one in one way or several is never granted', { timeout: 240_000 }, async () => {
+  const rogue = array(constantFrom(...Object.keys(mutations)), { minLength: 1, maxLength: 4 })
+  await assert(
+    asyncProperty(rogue, subarray([...goodNames], { minLength: 1 }), async (wrongs, some) => {
+      const begin: Sketch = { ...good, names: some }
+      const sketch = wronged(begin, wrongs)
+      // Two wrongs may make it what it was.
+      pre(!isDeepStrictEqual(sketch, begin))
+      const request = await requestOf(sketch)
+      const names = askingNode(request) === 'w1' ? planned : { dns: ['w2'], ip: ['192.168.1.22'] }
+      expect(checkServing(x509, request, names).verdict).toBe('refused')
+    }),
+    { numRuns: Math.max(1000, Number(process.env['PROPERTY_RUNS'] ?? 0)) },
+  )
+})
+
+test.each(Object.keys(mutations))('alone: %s', async (wrong) => {
+  const sketch = mutations[wrong]?.(good) ?? good
+  expect(checkServing(x509, await requestOf(sketch), planned)).toMatchObject({ verdict: 'refused' })
+})
+
+test('a host of which no names are planned gets none', async () => {
+  expect(checkServing(x509, await requestOf(good), { dns: [], ip: [] })).toMatchObject({ verdict: 'refused' })
+})

@@ -1,0 +1,164 @@
+import { createPublicKey, type webcrypto } from 'node:crypto'
+import { type ServingRequest, servingSigner } from '../check-serving-request.ts'
+import { makeKeyPair, signingKey } from '../keys.ts'
+import { loadX509, type X509 } from '../x509.ts'
+
+export type Name = { readonly type: 'dns' | 'ip' | 'email' | 'url'; readonly value: string }
+
+/** All that a request can say. */
+export interface Sketch {
+  readonly username: string
+  readonly groups: readonly string[]
+  readonly signer: string
+  readonly usages: readonly string[]
+  /** In their order. */
+  readonly subject: readonly (readonly [type: 'O' | 'CN' | 'OU', value: string])[]
+  readonly names: readonly Name[]
+  readonly extension: 'none' | 'authority' | 'names twice'
+  readonly curve: 'P-256' | 'P-384'
+  /** The signature is of another key. */
+  readonly forged: boolean
+  readonly pem: 'one' | 'two' | 'none' | 'cut'
+}
+
+export const good: Sketch = {
+  username: 'system:node:w1',
+  groups: ['system:nodes', 'system:authenticated'],
+  signer: servingSigner,
+  usages: ['digital signature', 'server auth'],
+  subject: [
+    ['O', 'system:nodes'],
+    ['CN', 'system:node:w1'],
+  ],
+  names: [
+    { type: 'dns', value: 'w1' },
+    { type: 'ip', value: '192.168.1.21' },
+  ],
+  extension: 'none',
+  curve: 'P-256',
+  forged: false,
+  pem: 'one',
+}
+
+/** Each makes it one that must never be approved, whatever else is done to it. */
+export const mutations: Readonly<Record<string, (sketch: Sketch) => Sketch>> = {
+  'another node asks': (one) => ({ ...one, username: 'system:node:w2' }),
+  'a person asks': (one) => ({ ...one, username: 'jane' }),
+  'a node without a name asks': (one) => ({ ...one, username: 'system:node:' }),
+  'a pod asks': (one) => ({ ...one, username: 'system:serviceaccount:default:w1' }),
+  'whoever asks is in no group of nodes': (one) => ({ ...one, groups: ['system:authenticated'] }),
+  'it is for clients': (one) => ({ ...one, signer: 'kubernetes.io/kube-apiserver-client-kubelet' }),
+  'it is for another signer': (one) => ({ ...one, signer: 'kubernetes.io/legacy-unknown' }),
+  'for another node': (one) => ({ ...one, subject: [...one.subject.slice(0, 1), ['CN', 'system:node:w2']] }),
+  'for nobody': (one) => ({ ...one, subject: one.subject.filter(([type]) => type !== 'CN') }),
+  'for two': (one) => ({ ...one, subject: [...one.subject, ['CN', 'system:node:w2']] }),
+  'for itself, twice': (one) => ({ ...one, subject: [...one.subject, ['CN', 'system:node:w1']] }),
+  'for an administrator': (one) => ({ ...one, subject: [['O', 'system:masters'], ...one.subject] }),
+  'of no group': (one) => ({ ...one, subject: one.subject.filter(([type]) => type !== 'O') }),
+  'of another group': (one) => ({
+    ...one,
+    subject: [
+      ['O', 'system:node'],
+      ['CN', 'system:node:w1'],
+    ],
+  }),
+  'of its group, twice': (one) => ({ ...one, subject: [['O', 'system:nodes'], ...one.subject] }),
+  'of a unit': (one) => ({ ...one, subject: [...one.subject, ['OU', 'x']] }),
+  'to ask with': (one) => ({ ...one, usages: [...one.usages, 'client auth'] }),
+  'to ask with alone': (one) => ({ ...one, usages: ['digital signature', 'client auth'] }),
+  'to sign with': (one) => ({ ...one, usages: [...one.usages, 'cert sign'] }),
+  'for nothing': (one) => ({ ...one, usages: [] }),
+  'to serve with, twice': (one) => ({ ...one, usages: ['server auth', 'server auth'] }),
+  'to encipher with': (one) => ({ ...one, usages: [...one.usages, 'key encipherment'] }),
+  'a foreign name': (one) => ({
+    ...one,
+    names: [...one.names, { type: 'dns', value: 'kubernetes.default.svc' }],
+  }),
+  'the name of another host': (one) => ({ ...one, names: [...one.names, { type: 'dns', value: 'cp1' }] }),
+  'a name below its own': (one) => ({ ...one, names: [...one.names, { type: 'dns', value: 'x.w1' }] }),
+  'all names': (one) => ({ ...one, names: [...one.names, { type: 'dns', value: '*.example.org' }] }),
+  'a foreign address': (one) => ({ ...one, names: [...one.names, { type: 'ip', value: '192.168.1.11' }] }),
+  'a foreign address of the new kind': (one) => ({
+    ...one,
+    names: [...one.names, { type: 'ip', value: 'fd00::11' }],
+  }),
+  'its address as a name': (one) => ({
+    ...one,
+    names: [...one.names, { type: 'dns', value: '192.168.1.21' }],
+  }),
+  'an e-mail address': (one) => ({ ...one, names: [...one.names, { type: 'email', value: 'root@w1' }] }),
+  'a URI': (one) => ({ ...one, names: [...one.names, { type: 'url', value: 'https://w1/' }] }),
+  'no names': (one) => ({ ...one, names: [] }),
+  'an authority': (one) => ({ ...one, extension: 'authority' }),
+  'names twice': (one) => ({ ...one, extension: 'names twice' }),
+  'another curve': (one) => ({ ...one, curve: 'P-384' }),
+  'a forged signature': (one) => ({ ...one, forged: true }),
+  'two requests': (one) => ({ ...one, pem: 'two' }),
+  'no request': (one) => ({ ...one, pem: 'none' }),
+  'half a request': (one) => ({ ...one, pem: 'cut' }),
+}
+
+/** As so many wrongs make it. Two of them may make it what it was. */
+export function wronged(sketch: Sketch, wrongs: readonly string[]): Sketch {
+  return wrongs.reduce<Sketch>((one, wrong) => mutations[wrong]?.(one) ?? one, sketch)
+}
+
+/** Makes requests as they are sketched, forged ones among them. */
+export async function sketcher(): Promise<(sketch: Sketch) => Promise<ServingRequest>> {
+  const x509 = await loadX509()
+  const keys = await keyPairs()
+  // To make one takes a while, and most of them are asked for again.
+  const made = new Map<string, Promise<string>>()
+  return async ({ username, groups, signer, usages, pem, ...content }) => {
+    const key = JSON.stringify(content)
+    const making = made.get(key) ?? textOf(x509, keys, content)
+    made.set(key, making)
+    const text = await making
+    const texts = {
+      one: text,
+      two: `${text}\n${text}`,
+      none: 'no request',
+      cut: text.slice(0, text.length / 2),
+    }
+    return { username, groups, signer, usages, request: texts[pem] }
+  }
+}
+
+type Keys = Readonly<Record<'P-256' | 'P-384' | 'other', webcrypto.CryptoKeyPair>>
+
+async function keyPairs(): Promise<Keys> {
+  const [own, other] = [await makeKeyPair('own'), await makeKeyPair('other')]
+  const pair = (made: typeof own): webcrypto.CryptoKeyPair => ({
+    privateKey: signingKey(made.privateKey),
+    publicKey: createPublicKey(made.publicKey).toCryptoKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
+      'verify',
+    ]),
+  })
+  const longer = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-384' }, true, [
+    'sign',
+    'verify',
+  ])
+  return { 'P-256': pair(own), 'P-384': longer, other: pair(other) }
+}
+
+type Content = Omit<Sketch, 'username' | 'groups' | 'signer' | 'usages' | 'pem'>
+
+async function textOf(
+  x509: X509,
+  keys: Keys,
+  { subject, names, extension, curve, forged }: Content,
+): Promise<string> {
+  const alternative = new x509.SubjectAlternativeNameExtension([...names])
+  const { privateKey, publicKey } = keys[curve]
+  const request = await x509.Pkcs10CertificateRequestGenerator.create({
+    name: new x509.Name(subject.map(([type, value]) => ({ [type]: [{ utf8String: value }] }))),
+    keys: { privateKey: forged ? keys.other.privateKey : privateKey, publicKey },
+    signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
+    extensions: [
+      ...(names.length === 0 ? [] : [alternative]),
+      ...(extension === 'names twice' ? [alternative] : []),
+      ...(extension === 'authority' ? [new x509.BasicConstraintsExtension(true, 2, true)] : []),
+    ],
+  })
+  return request.toString('pem')
+}

@@ -1,0 +1,121 @@
+import { type Arbitrary, constantFrom, nat, record, subarray, tuple } from 'fast-check'
+import { releases } from '../../catalog/catalog.ts'
+import { type Cluster, cluster as clusterSchema } from '../../spec/cluster.ts'
+import type { Host } from '../../spec/host.ts'
+import { planInput, type Variation } from './fixtures.ts'
+import type { PlanInput } from '../context.ts'
+
+/** For properties: clusters of every shape that a person may write, on hosts of every kind that we know. */
+export interface Shape {
+  readonly controlPlanes: number
+  readonly etcd: number
+  readonly workers: number
+  readonly windows: number
+}
+
+export const shapes: Arbitrary<Shape> = record({
+  controlPlanes: constantFrom(1, 1, 2, 3, 5),
+  etcd: constantFrom(0, 0, 1, 3),
+  workers: nat({ max: 6 }),
+  windows: constantFrom(0, 0, 1, 2),
+})
+
+export function hostsOf({ controlPlanes, etcd, workers, windows }: Shape): object[] {
+  const numbered = (prefix: string, count: number, more: object): object[] =>
+    Array.from({ length: count }, (_, index) => ({
+      name: `${prefix}${index + 1}`,
+      address: `10.0.${prefix.charCodeAt(0)}.${index + 1}`,
+      ...more,
+    }))
+  return [
+    ...numbered('cp', controlPlanes, {
+      roles: workers === 0 ? ['control-plane', 'worker'] : ['control-plane'],
+    }),
+    ...numbered('etcd', etcd, { roles: ['etcd'] }),
+    ...numbered('worker', workers, { roles: ['worker'] }),
+    ...numbered('nt', windows, { roles: ['worker'], os: 'windows' }),
+  ]
+}
+
+const settings = record({
+  kubernetes: constantFrom(...releases.map(({ kubernetes }) => kubernetes)),
+  api: record(
+    { port: constantFrom(6443, 443, 8443), sans: subarray(['k8s.example.com', '203.0.113.9']) },
+    { requiredKeys: [] },
+  ),
+  network: record(
+    {
+      plugin: constantFrom('flannel', 'none'),
+      pods: constantFrom('10.244.0.0/16', '172.20.0.0/14'),
+      services: constantFrom('10.96.0.0/16', '172.30.0.0/20'),
+      domain: constantFrom('cluster.local', 'k8s.example'),
+    },
+    { requiredKeys: [] },
+  ),
+  components: record(
+    {
+      apiServer: constantFrom(
+        {},
+        { args: { 'max-requests-inflight': 800 } },
+        { args: { 'enable-admission-plugins': 'AlwaysPullImages' } },
+        { args: { 'oidc-issuer-url': 'https://id.example.com', 'oidc-client-id': '$HOME %h "x y"' } },
+      ),
+      kubelet: constantFrom(
+        {},
+        { maxPods: 40, systemReserved: { cpu: '200m' } },
+        { config: { maxOpenFiles: 7 } },
+      ),
+      kubeProxy: constantFrom({}, { mode: 'iptables' }),
+      containerd: constantFrom({}, { config: 'version = 3\n' }),
+    },
+    { requiredKeys: [] },
+  ),
+  registries: subarray([
+    { host: 'docker.io', mirrors: ['https://registry.example.com'] },
+    { host: 'ghcr.io', username: 'puller', password: { secret: 'puller' } },
+  ]),
+  cloudProvider: constantFrom('none', 'external'),
+  windows: record({ cloud: constantFrom('none', 'aws', 'gcp') }, { requiredKeys: [] }),
+  proxy: constantFrom(undefined, { http: 'http://proxy.example.com:3128/a%20b', no: ['10.0.0.0/8'] }),
+})
+
+export const clusters: Arbitrary<Cluster> = tuple(shapes, settings).map(([shape, { proxy, ...spec }]) =>
+  clusterSchema.parse({
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'Cluster',
+    metadata: { name: 'random' },
+    spec: { ...spec, ...(proxy === undefined ? {} : { proxy }), hosts: hostsOf(shape) },
+  }),
+)
+
+/** Kinds of hosts; which host is of which kind depends on its name alone. */
+const kinds: readonly Variation[] = [
+  {},
+  { linux: { cgroup: { version: 1, controllers: ['cpu', 'cpuset', 'memory', 'pids'] } } },
+  { linux: { container: true, missingCapabilities: ['CAP_SYS_RESOURCE'] } },
+  { linux: { swap: true, networkManager: true, selinux: 'enforcing' } },
+  { linux: { firewalls: ['docker', 'ufw'], programs: ['iptables', 'nft'] } },
+  { linux: { programs: ['iptables'] }, windows: { build: 26_100 } },
+  {
+    linux: {
+      arch: 'arm64',
+      resolver: { file: '/run/systemd/resolve/resolv.conf', servers: ['192.0.2.53'], systemdResolved: true },
+    },
+  },
+]
+
+export const inputs: Arbitrary<PlanInput> = tuple(clusters, nat(100)).map(([cluster, salt]) => {
+  const input = planInput(cluster, (host: Host) => kinds[kindOf(host.name, salt)] ?? {})
+  return {
+    ...input,
+    identity: {
+      ...input.identity,
+      tags: new Map([...input.identity.tags, ['registry-login/ghcr.io', 'tag']]),
+    },
+  }
+})
+
+function kindOf(name: string, salt: number): number {
+  const sum = Buffer.from(name).reduce((total, byte) => total + byte, salt)
+  return sum % kinds.length
+}

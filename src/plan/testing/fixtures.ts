@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto'
+import { upstreamArtifacts } from '../../catalog/artifacts.ts'
+import { catalogFor, releases } from '../../catalog/catalog.ts'
+import { inOrder, type Lock } from '../../catalog/lock.ts'
+import type { Target } from '../../catalog/artifact-target.ts'
+import type { Facts } from '../../contract/facts.ts'
+import type { PublicIdentity } from '../../identity/public-identity.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+import type { Host } from '../../spec/host.ts'
+import { readCluster } from '../../spec/read-cluster.ts'
+import type { LinuxFacts, PlanInput, WindowsFacts } from '../context.ts'
+
+/** For tests: inputs of plans, the same at every call. */
+export function clusterOf(text: string): Cluster {
+  const { cluster, findings } = readCluster({ file: 'cluster.yml', text })
+  if (cluster === undefined) throw new Error(findings.map(({ message }) => message).join('; '))
+  return cluster
+}
+
+/** Of these hosts, each a line of `hosts`. */
+export function clusterWith(...hosts: readonly string[]): Cluster {
+  const head = ['apiVersion: hyperkube.dev/v1', 'kind: Cluster', 'metadata: { name: shop }']
+  const lines = hosts.map((host) => `    - ${host}`)
+  return clusterOf([...head, 'spec:', '  kubernetes: 1.37.1', '  hosts:', ...lines].join('\n'))
+}
+
+export interface Variation {
+  readonly linux?: Partial<LinuxFacts>
+  readonly windows?: Partial<WindowsFacts>
+}
+
+/** A cluster with the facts of ordinary hosts, varied where a test says so. */
+export function planInput(cluster: Cluster, variation: (host: Host) => Variation = () => ({})): PlanInput {
+  const release = catalogFor(cluster.spec.kubernetes)
+  return {
+    cluster,
+    release,
+    lock: lockFor(cluster.spec.kubernetes),
+    identity,
+    facts: new Map(cluster.spec.hosts.map((host) => [host.name, factsOf(host, variation(host))])),
+    attachments: new Map(),
+    version: () => '0.1.0',
+  }
+}
+
+const targets: readonly Target[] = [
+  { os: 'linux', arch: 'amd64' },
+  { os: 'linux', arch: 'arm64' },
+  { os: 'windows', arch: 'amd64' },
+]
+
+const locks = new Map(releases.map(({ kubernetes }) => [kubernetes, makeLock(kubernetes)]))
+
+export function lockFor(kubernetes: string): Lock {
+  return locks.get(kubernetes) ?? makeLock(kubernetes)
+}
+
+function makeLock(kubernetes: string): Lock {
+  const release = catalogFor(kubernetes)
+  const artifacts = targets
+    .flatMap((target) => upstreamArtifacts(release, target))
+    .map(({ component, version, os, arch, url }) => ({
+      component,
+      version,
+      os,
+      arch,
+      url,
+      sha256: createHash('sha256').update(url).digest('hex'),
+      trust: 'published' as const,
+    }))
+  return inOrder({
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'Lock',
+    kubernetes,
+    artifacts,
+    images: { ...release.images },
+  })
+}
+
+export const identity: PublicIdentity = {
+  id: '2f8f3a52-6f0e-4d0c-9f57-4c8a9f0d1e11',
+  authorities: {
+    kubernetes: '-----BEGIN CERTIFICATE-----\nkubernetes\n-----END CERTIFICATE-----\n',
+    etcd: '-----BEGIN CERTIFICATE-----\netcd\n-----END CERTIFICATE-----\n',
+    frontProxy: '-----BEGIN CERTIFICATE-----\nfront-proxy\n-----END CERTIFICATE-----\n',
+  },
+  kubernetesSigner: '-----BEGIN CERTIFICATE-----\nkubernetes\n-----END CERTIFICATE-----\n',
+  serviceAccountKeys: '-----BEGIN PUBLIC KEY-----\nservice-account\n-----END PUBLIC KEY-----\n',
+  tags: new Map(
+    [
+      'service-account-key',
+      'kubernetes-authority-key',
+      'etcd-authority-key',
+      'front-proxy-authority-key',
+      'encryption-configuration',
+    ].map((name) => [name, createHash('sha256').update(name).digest('hex').slice(0, 32)]),
+  ),
+}
+
+function factsOf(host: Host, { linux, windows }: Variation): Facts {
+  const address = host.internalAddress ?? (/^[\d.]+$/.test(host.address) ? host.address : '192.0.2.1')
+  const system: Facts['system'] =
+    host.os === 'windows'
+      ? { ...windowsSystem(host, address), ...windows }
+      : { ...linuxSystem(host, address), ...linux }
+  return { apiVersion: 'hyperkube.dev/v1', kind: 'Facts', host: host.name, system }
+}
+
+const gibibyte = 2 ** 30
+
+function linuxSystem({ name }: Host, address: string): LinuxFacts {
+  return {
+    os: 'linux',
+    hostname: name,
+    machineId: createHash('sha256').update(name).digest('hex').slice(0, 32),
+    arch: 'amd64',
+    cpus: 4,
+    memoryBytes: 16 * gibibyte,
+    addresses: [
+      { interface: 'lo', address: '127.0.0.1', prefix: 8, mtu: 65_536 },
+      { interface: 'eth0', address, prefix: 24, mtu: 1500 },
+    ],
+    defaultInterface: 'eth0',
+    clock: 1_794_717_090,
+    disks: [{ path: '/', totalBytes: 200 * gibibyte, availableBytes: 150 * gibibyte }],
+    listeners: [{ port: 22, process: 'sshd' }],
+    distribution: { id: 'debian', version: '12', name: 'Debian GNU/Linux 12 (bookworm)' },
+    container: false,
+    kernel: {
+      release: '6.1.0',
+      modules: true,
+      overlay: true,
+      vxlan: true,
+      bridge: true,
+      bridgeNetfilter: true,
+      nftables: true,
+      iptables: true,
+    },
+    cgroup: { version: 2, controllers: ['cpu', 'cpuset', 'hugetlb', 'io', 'memory', 'pids'] },
+    programs: ['conntrack', 'iptables', 'mount', 'nft', 'socat', 'umount'],
+    foreignServices: [],
+    missingCapabilities: [],
+    swap: false,
+    init: { name: 'systemd', version: '252' },
+    resolver: { file: '/etc/resolv.conf', servers: ['192.0.2.53'], systemdResolved: false },
+    firewalls: [],
+    networkManager: false,
+    selinux: 'disabled',
+  }
+}
+
+function windowsSystem({ name }: Host, address: string): WindowsFacts {
+  return {
+    os: 'windows',
+    hostname: name,
+    machineId: createHash('sha256').update(name).digest('hex').slice(0, 32),
+    arch: 'amd64',
+    cpus: 4,
+    memoryBytes: 16 * gibibyte,
+    addresses: [{ interface: 'Ethernet', address, prefix: 24, mtu: 1500 }],
+    defaultInterface: 'Ethernet',
+    clock: 1_794_717_090,
+    disks: [{ path: 'C:\\', totalBytes: 127 * gibibyte, availableBytes: 90 * gibibyte }],
+    listeners: [{ port: 22, process: 'sshd' }],
+    build: 20_348,
+    revision: 2582,
+    edition: 'ServerStandard',
+    installation: 'Server Core',
+    containersFeature: true,
+    hyperVFeature: false,
+    rebootPending: false,
+    adapters: [{ name: 'Ethernet', up: true, virtual: false }],
+    networks: [],
+    metadataRoutes: [],
+    foreignServices: [],
+  }
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { serversOf } from './discover-servers.ts'
+
+/** As kube-apiserver 1.37 keeps it, with what nobody reads left out. */
+const slice = {
+  kind: 'EndpointSlice',
+  metadata: { name: 'kubernetes', namespace: 'default' },
+  addressType: 'IPv4',
+  endpoints: [
+    { addresses: ['10.0.0.2'], conditions: { ready: true } },
+    { addresses: ['10.0.0.1'], conditions: { ready: true } },
+  ],
+  ports: [{ name: 'https', port: 6443, protocol: 'TCP' }],
+}
+
+test('each address is a server, always in the same order', () => {
+  expect(serversOf(slice)).toEqual(['10.0.0.1:6443', '10.0.0.2:6443'])
+})
+
+test('those that are not ready are none', () => {
+  const [first] = slice.endpoints
+  expect(
+    serversOf({ ...slice, endpoints: [first, { addresses: ['10.0.0.3'], conditions: { ready: false } }] }),
+  ).toEqual(['10.0.0.2:6443'])
+})
+
+test('an address of version 6 is written as one', () => {
+  expect(serversOf({ ...slice, endpoints: [{ addresses: ['fd00::1'] }] })).toEqual(['[fd00::1]:6443'])
+})
+
+test.each([{ ...slice, endpoints: null }, { ...slice, ports: [] }, { kind: 'Status' }])(
+  'nobody in %j',
+  (value) => {
+    expect(serversOf(value)).toEqual([])
+  },
+)
+
+test('what is no address is refused', () => {
+  expect(() => serversOf({ ...slice, endpoints: [{ addresses: ['a b'] }] })).toThrow('addresses')
+})

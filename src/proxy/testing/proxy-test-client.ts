@@ -1,0 +1,36 @@
+import { Agent, request } from 'node:https'
+import type { TestAuthority } from './openssl-test-ca.ts'
+
+/** Somebody who speaks with API servers through the proxy, for tests. */
+export class TestClient {
+  readonly #agent: Agent
+  readonly #port: number
+
+  /** With `reuse` it keeps its connection, as clients of Kubernetes do; otherwise each request gets a new one. */
+  constructor({ certificate }: TestAuthority, port: number, reuse: boolean) {
+    this.#agent = new Agent({ ca: certificate, servername: 'kubernetes', keepAlive: reuse, maxSockets: 1 })
+    this.#port = port
+  }
+
+  /** Answers with the name of the server that was reached. */
+  async get(path = '/'): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const outgoing = request(
+        { agent: this.#agent, host: '127.0.0.1', port: this.#port, path, timeout: 10_000 },
+        (response) => {
+          const chunks: Buffer[] = []
+          response.on('data', (chunk: Buffer) => chunks.push(chunk))
+          response.on('error', reject)
+          response.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+        },
+      )
+      outgoing.on('error', reject)
+      outgoing.on('timeout', () => outgoing.destroy(new Error('no answer in 10 s')))
+      outgoing.end()
+    })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+}

@@ -1,0 +1,108 @@
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DatabasePiece } from '../../etcd/database-pieces.ts'
+import type { Observation } from '../../etcd/member.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import type { Trust } from '../open.ts'
+import type { SaveWish } from '../save.ts'
+
+/** For tests: the key of some cluster, and what opens its identity. */
+export const keys = generateKeyPairSync('ed25519')
+export const cluster = { name: 'shop', id: '2f4b6f6e-8d5c-4a4e-9b0a-1c2d3e4f5a6b' }
+const sealed = '{"sealed": true}\n'
+
+export const trust: Trust = {
+  id: cluster.id,
+  async open(text) {
+    if (text === sealed) return { id: cluster.id, publicKey: keys.publicKey }
+    throw new HyperkubeError('IDENTITY_DAMAGED', 'the sealed identity has been changed since it was written')
+  },
+}
+
+export const wish: SaveWish = {
+  cluster,
+  versions: { hyperkube: '0.1.0', kubernetes: '1.37.1' },
+  small: {
+    'cluster.identity': Buffer.from(sealed),
+    'cluster.yml': Buffer.from('kind: Cluster\n'),
+    'cluster.lock': Buffer.from('kind: Lock\n'),
+  },
+  privateKey: keys.privateKey,
+  created: new Date('2026-11-15T12:00:00Z'),
+}
+
+/** A database of so many blocks, with etcd's digest at its end. */
+export function databaseOf(blocks: number): Buffer {
+  const content = Buffer.alloc(blocks * 512, 'etcd')
+  return Buffer.concat([content, createHash('sha256').update(content).digest()])
+}
+
+/** As etcd sends it, in pieces of some size. What remains is counted without the digest. */
+export async function* piecesOf(database: Buffer, size: number): AsyncGenerator<DatabasePiece> {
+  for (let at = 0; at < database.length; at += size) {
+    const bytes = database.subarray(at, at + size)
+    yield { bytes, remaining: Math.max(0, database.length - 32 - at - bytes.length) }
+  }
+}
+
+export interface SeenMember {
+  readonly id: string
+  readonly leads?: boolean
+  readonly ready?: boolean
+  readonly live?: boolean
+  readonly learner?: boolean
+  readonly index?: number
+}
+
+export function observationOf(...members: readonly SeenMember[]): Observation {
+  const leader = members.find(({ leads }) => leads)?.id
+  return {
+    clusterId: '3',
+    confirmed: true,
+    alarms: [],
+    members: members.map(({ id, learner = false }) => ({
+      id,
+      name: `host-${id}`,
+      peerUrls: [`https://${id}:2380`],
+      clientUrls: [`https://${id}:2379`],
+      learner,
+    })),
+    health: new Map(
+      members.map(({ id, ready = true, live = true }) => [
+        id,
+        { live, ready: live && ready, failing: [], reason: undefined },
+      ]),
+    ),
+    statuses: new Map(
+      members.map(({ id, learner = false, index = 10 }) => [
+        id,
+        {
+          id,
+          clusterId: '3',
+          version: '3.7.3',
+          leader,
+          learner,
+          raftIndex: index,
+          raftAppliedIndex: index,
+          raftTerm: 2,
+          size: 4096,
+          sizeInUse: 4096,
+          quota: undefined,
+          errors: [],
+        },
+      ]),
+    ),
+  }
+}
+
+export async function temporaryDirectory(): Promise<
+  AsyncDisposable & { readonly at: (name: string) => string }
+> {
+  const directory = await mkdtemp(join(tmpdir(), 'snapshot-test-'))
+  return {
+    at: (name) => join(directory, name),
+    [Symbol.asyncDispose]: async () => rm(directory, { recursive: true, force: true }),
+  }
+}

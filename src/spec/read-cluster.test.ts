@@ -1,0 +1,237 @@
+import { expect, test } from 'vitest'
+import { readCluster } from './read-cluster.ts'
+
+const good = `apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata:
+  name: production
+spec:
+  kubernetes: 1.37.1
+  hosts:
+    - name: cp1
+      address: 192.168.1.11
+      roles: [control-plane]
+    - name: w1
+      address: 192.168.1.21
+      roles: [worker]
+`
+
+/** Findings as a person sees them. */
+function told(text: string): string[] {
+  return readCluster({ file: 'cluster.yml', text }).findings.map(
+    ({ position, path, message, hint, severity }) => {
+      const where = `${position?.line}:${position?.column}`
+      return `${where} ${severity} ${path ?? ''}: ${message}${hint === undefined ? '' : ` (${hint})`}`
+    },
+  )
+}
+
+test('a small file is a whole cluster', () => {
+  const { cluster, findings } = readCluster({ file: 'cluster.yml', text: good })
+  expect(findings).toEqual([])
+  expect(cluster?.spec.network).toMatchObject({ pods: ['10.244.0.0/16'], flannel: { vni: 4096, port: 4789 } })
+})
+
+test('all that is wrong is told at once, each at its place, with a guess', () => {
+  const text = `apiVersion: hyperkube.dev/v1
+kind: Clusters
+metadata:
+  name: Production
+spec:
+  kubernetes: 1.37
+  hosts:
+    - name: cp1
+      adress: 192.168.1.11
+      roles: [controlplane]
+  network:
+    pods: 10.244.0.0/40
+    flannel: { vni: "4096" }
+`
+  expect(told(text)).toMatchInlineSnapshot(`
+    [
+      "2:7 error kind: must be Cluster (did you mean Cluster?)",
+      "4:9 error metadata.name: must be a DNS label: lower-case letters, digits and dashes",
+      "6:15 error spec.kubernetes: must be a version such as "1.37.1"; quote it, or YAML reads a number",
+      "8:7 error spec.hosts[0].address: is missing",
+      "9:7 error spec.hosts[0].adress: there is no setting "adress" here (did you mean address?)",
+      "10:15 error spec.hosts[0].roles[0]: must be control-plane, etcd or worker (did you mean control-plane?)",
+      "12:11 error spec.network.pods: must be a network such as 10.244.0.0/16",
+      "13:21 error spec.network.flannel.vni: must be a number, not text",
+    ]
+  `)
+})
+
+test('what only shows between fields is told too', () => {
+  const text = `${good}    - name: w1
+      address: 192.168.1.11
+      os: windows
+      roles: [worker, etcd]
+  network:
+    pods: 192.168.0.1/16
+    services: 192.168.128.0/24
+    flannel: { port: 8472 }
+`
+  expect(told(text)).toMatchInlineSnapshot(`
+    [
+      "8:7 error spec.hosts[0]: 192.168.1.11 lies in the pods network 192.168.0.1/16",
+      "11:7 error spec.hosts[1]: 192.168.1.21 lies in the pods network 192.168.0.1/16",
+      "14:7 error spec.hosts[2]: 192.168.1.11 lies in the pods network 192.168.0.1/16",
+      "14:13 error spec.hosts[2].name: w1 is also the name of hosts[1]",
+      "15:16 error spec.hosts[2].address: 192.168.1.11 is also the address of hosts[0]",
+      "17:14 error spec.hosts[2].roles: a Windows host can only be a worker",
+      "19:11 error spec.network.pods: 192.168.0.1/16 is an address inside a network",
+      "20:15 error spec.network.services: 192.168.128.0/24 overlaps the pods’ 192.168.0.1/16",
+      "21:14 error spec.network.flannel: with Windows hosts flannel must be vxlan with VNI 4096 and port 4789, on all hosts",
+    ]
+  `)
+})
+
+test('a host may differ from the cluster, as far as it has room', () => {
+  const text = good.replace(
+    'roles: [worker]',
+    'roles: [worker]\n      components: { kubelet: { maxPods: 300, args: { v: 4 } } }',
+  )
+  expect(told(text)).toEqual([
+    '14:41 error spec.hosts[1].components.kubelet.maxPods: a node of /24 has room for 253 pods, not for 300',
+  ])
+})
+
+test('Windows hosts have a directory of ours, where a person wants it', () => {
+  const baseDirectory = (more: string) =>
+    readCluster({ file: 'cluster.yml', text: good + more }).cluster?.spec.windows.baseDirectory
+  expect(baseDirectory('')).toBe('C:\\hyperkube')
+  expect(baseDirectory(String.raw`  windows: { baseDirectory: D:\apps\k8s-1.x }`)).toBe('D:\\apps\\k8s-1.x')
+})
+
+test('whose machines Windows hosts are has to be said', () => {
+  const { cluster } = readCluster({ file: 'cluster.yml', text: good })
+  expect(cluster?.spec.windows).toMatchObject({ cloud: 'none', metadataAddresses: [] })
+  expect(told(`${good}  windows: { cloud: gce, metadataAddresses: [169.254.169.254/32] }\n`))
+    .toMatchInlineSnapshot(`
+    [
+      "14:21 error spec.windows.cloud: must be none, aws, azure or gcp (did you mean gcp?)",
+      "14:46 error spec.windows.metadataAddresses[0]: must be an IPv4 address",
+    ]
+  `)
+})
+
+test.each([
+  'C:\\Program Files\\hyperkube',
+  'C:\\',
+  'C:hyperkube',
+  'C:/hyperkube',
+  '/opt/hyperkube',
+  '\\\\server\\share',
+  'C:\\hyperkube\\..\\Windows',
+  'C:\\hyperkube\\',
+])('%s is no directory for it', (directory) => {
+  expect(told(`${good}  windows: { baseDirectory: '${directory}' }`)).toEqual([
+    String.raw`14:29 error spec.windows.baseDirectory: must be an absolute path of Windows without spaces, such as C:\hyperkube`,
+  ])
+})
+
+test.each([
+  ['nothing', ''],
+  ['only a comment', '# later\n'],
+  ['text', 'hello'],
+  ['a list', '- a\n'],
+  ['broken YAML', 'a: [b\n'],
+  ['a tab', 'a:\n\tb: c\n'],
+  ['a key twice', 'kind: Cluster\nkind: Cluster\n'],
+  ['two documents', `${good}---\n${good}`],
+  ['an alias to nothing', 'a: *b\n'],
+  [
+    'a laugh',
+    `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c]\n`,
+  ],
+  ['ten megabytes', 'x'.repeat(10_000_000)],
+  ['odd letters', `${good}  \u202Ename: "\u0000"\n`],
+])('%s gives findings and no cluster', (_what, text) => {
+  const { cluster, findings } = readCluster({ file: 'cluster.yml', text })
+  expect(cluster).toBeUndefined()
+  expect(findings.length).toBeGreaterThan(0)
+})
+
+test('a password in the address of a proxy is refused, and not repeated', () => {
+  const [finding = ''] = told(`${good}  proxy: { http: 'http://me:hunter2@proxy.example.com:3128' }`)
+  expect(finding).toContain('spec.proxy.http: must not hold a user or a password')
+  expect(finding).not.toContain('hunter2')
+})
+
+test('addons are on, and each of them can be off', () => {
+  const spec = (more: string) => readCluster({ file: 'cluster.yml', text: good + more }).cluster?.spec
+  expect(spec('')).toMatchObject({
+    dns: { patches: [] },
+    metrics: {},
+    ingress: { httpPort: 80, httpsPort: 443, defaultClass: true },
+    storage: { path: '/var/lib/hyperkube-volumes', reclaimPolicy: 'Delete' },
+    addons: [],
+  })
+  expect(spec('  dns: none\n  metrics: none\n  ingress: none\n  storage: none\n')).toMatchObject({
+    dns: 'none',
+    metrics: 'none',
+    ingress: 'none',
+    storage: 'none',
+  })
+})
+
+test('what is wrong inside an addon is told at its place', () => {
+  const text = `${good}  dns: { replica: 3, forward: [one.one.one.one] }
+  metrics: off
+  ingress: { httpPort: 70000 }
+  addons:
+    - { name: shop }
+    - { name: shop2, urls: [{ url: "ftp://example.com/x.yml", sha256: abc }], timeout: soon }
+`
+  expect(told(text)).toMatchInlineSnapshot(`
+    [
+      "14:10 error spec.dns.replica: there is no setting "replica" here (did you mean replicas?)",
+      "14:32 error spec.dns.forward[0]: must be an IP address",
+      "15:12 error spec.metrics: must be none, or a map of settings",
+      "16:24 error spec.ingress.httpPort: must be at most 65535",
+      "18:7 error spec.addons[0]: needs files, urls or inline",
+      "19:36 error spec.addons[1].urls[0].url: must be an http or https address",
+      "19:71 error spec.addons[1].urls[0].sha256: must be 64 hexadecimal digits: curl -sL URL | sha256sum",
+      "19:88 error spec.addons[1].timeout: must be a length of time such as 90s, 5m or 1h30m",
+    ]
+  `)
+})
+
+test('what only shows between settings of addons is told too', () => {
+  const text = `${good}  dns: { forward: [192.0.2.53, 127.0.0.53, 10.96.0.10] }
+  ingress: { httpPort: 6443, httpsPort: 6443 }
+  storage: { path: /var/lib/hyperkube/volumes }
+  addons:
+    - { name: coredns, files: [a.yml] }
+    - { name: shop, files: [https://example.com/a.yml] }
+    - { name: shop, inline: "kind: List" }
+`
+  expect(told(text)).toMatchInlineSnapshot(`
+    [
+      "14:32 error spec.dns.forward[1]: 127.0.0.53 is CoreDNS itself, or another service of the cluster",
+      "14:44 error spec.dns.forward[2]: 10.96.0.10 is CoreDNS itself, or another service of the cluster",
+      "15:24 error spec.ingress.httpPort: 6443 is also the port of the API, on the same hosts (give one of them another port, or say ingress: none)",
+      "15:41 error spec.ingress.httpsPort: is also httpPort",
+      "15:41 error spec.ingress.httpsPort: 6443 is also the port of the API, on the same hosts (give one of them another port, or say ingress: none)",
+      "16:20 error spec.storage.path: volumes in /var/lib/hyperkube would be lost without a word (take a directory for them alone)",
+      "18:15 error spec.addons[0].name: coredns comes with hyperkube (give yours another name)",
+      "19:29 error spec.addons[1].files[0]: is an address, not a file (urls: [{ url: …, sha256: … }])",
+      "20:15 error spec.addons[2].name: shop is also the name of addons[1]",
+    ]
+  `)
+})
+
+test.each(['relative', '/', '/a/../b', '/a//b', '/a b', 'C:\\\\data'])(
+  '%s is no place for volumes',
+  (path) => {
+    expect(told(`${good}  storage: { path: "${path}" }\n`)).toEqual([
+      expect.stringContaining('spec.storage.path: must be an absolute path such as /srv/volumes'),
+    ])
+  },
+)
+
+test('how long to wait for an addon is a length of time', () => {
+  const text = `${good}  addons: [{ name: a, files: [a.yml] }, { name: b, files: [b.yml], timeout: 1m30s }]\n`
+  const { cluster } = readCluster({ file: 'cluster.yml', text })
+  expect(cluster?.spec.addons.map(({ timeout }) => timeout)).toEqual([300_000, 90_000])
+})

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { expiring, unlessAborted } from './deadline.ts'
+
+test('the first outcome counts, and who comes later is told so', async () => {
+  const late: boolean[] = []
+  const stop = new AbortController()
+  const waiting = unlessAborted<string>([stop.signal], ({ succeed, fail }) => {
+    late.push(succeed('first'))
+    late.push(succeed('second'))
+    fail(new Error('third'))
+  })
+  expect(await waiting).toBe('first')
+  expect(late).toEqual([true, false])
+  stop.abort(new Error('fourth'))
+})
+
+test('an abort is the outcome, before or while', async () => {
+  const aborted = AbortSignal.abort(new Error('before'))
+  let begun = false
+  await expect(unlessAborted([aborted], () => (begun = true))).rejects.toThrow('before')
+  expect(begun).toBe(false)
+  const stop = new AbortController()
+  const waiting = unlessAborted([new AbortController().signal, stop.signal], () => undefined)
+  stop.abort('a word')
+  await expect(waiting).rejects.toThrow('a word')
+})
+
+test('what throws at the beginning is the outcome', async () => {
+  const waiting = unlessAborted([], () => {
+    throw new Error('at once')
+  })
+  await expect(waiting).rejects.toThrow('at once')
+})
+
+test('a time that is over has its reason; one that is cleared has none', async () => {
+  const { signal } = new AbortController()
+  const short = expiring(signal, 5, () => new Error('too long'))
+  await expect(unlessAborted([short.signal], () => undefined)).rejects.toThrow('too long')
+  const cleared = expiring(signal, 5, () => new Error('too long'))
+  cleared.clear()
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(cleared.signal.aborted).toBe(false)
+})

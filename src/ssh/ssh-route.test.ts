@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest'
+import { type Reach, resolveReach, type SshSettings } from './ssh-route.ts'
+import { noSshConfig, parseSshConfig } from './ssh-config.ts'
+
+const operator = { user: 'ada', home: '/home/ada', directory: '/home/ada/cluster' }
+
+function reach(ssh: SshSettings, cluster: SshSettings = {}, config = '', address = '10.0.0.5'): Reach {
+  const parsed = config === '' ? noSshConfig : parseSshConfig(config)
+  return resolveReach({ name: 'cp1', address, ssh }, cluster, parsed, operator)
+}
+
+test('ssh’s own habits', () => {
+  expect(reach({})).toEqual({
+    name: 'cp1',
+    alias: '10.0.0.5',
+    address: '10.0.0.5',
+    port: 22,
+    user: 'ada',
+    keys: ['id_ed25519', 'id_ecdsa', 'id_rsa'].map((name) => ({
+      path: `/home/ada/.ssh/${name}`,
+      from: 'habit',
+    })),
+    onlyKeys: false,
+    bastions: [],
+  })
+})
+
+const config = `
+User everywhere
+Host 10.0.0.*
+  User fleet
+  Port 2222
+  IdentityFile ~/.ssh/fleet-%r
+  IdentityFile "%d/keys/with space"
+Host web
+  HostName web.%h.example.com
+  IdentityFile none
+  IdentitiesOnly yes
+  IdentityAgent ~/agent.sock
+Host *
+  Port 22022
+`
+
+test('a host goes before its cluster, that before ~/.ssh/config', () => {
+  const { user, port } = reach({ user: 'root' }, { user: 'other', port: 1022 }, config)
+  expect([user, port]).toEqual(['root', 1022])
+})
+
+test('~/.ssh/config: the first that fits', () => {
+  expect(reach({}, {}, config)).toMatchObject({
+    user: 'everywhere',
+    port: 2222,
+    keys: [
+      { path: '/home/ada/.ssh/fleet-everywhere', from: 'config' },
+      { path: '/home/ada/keys/with space', from: 'config' },
+    ],
+  })
+  expect(reach({}, {}, config, 'web')).toMatchObject({
+    alias: 'web',
+    address: 'web.web.example.com',
+    port: 22_022,
+    keys: [],
+    onlyKeys: true,
+    agent: '/home/ada/agent.sock',
+  })
+})
+
+test('a key of cluster.yml is the only one; its path begins beside cluster.yml', () => {
+  const paths = ['key', '~/key', '/key', '../key'].map((key) => reach({ key }, {}, config).keys)
+  expect(paths.flat()).toEqual(
+    ['/home/ada/cluster/key', '/home/ada/key', '/key', '/home/ada/key'].map((path) => ({
+      path,
+      from: 'settings',
+    })),
+  )
+  expect(reach({}, { key: 'key' }).onlyKeys).toBe(true)
+})
+
+test('a bastion of cluster.yml has its own settings, and may take the host’s key', () => {
+  const [bastion, ...more] = reach(
+    { key: 'key', bastion: { address: 'Jump_1', port: 2200 } },
+    { bastion: { address: 'unused' } },
+    'Host Jump_1\n  User jumper\n  HostName 192.0.2.1',
+  ).bastions
+  expect(more).toEqual([])
+  expect(bastion).toMatchObject({
+    name: 'jump-1-2200',
+    alias: 'Jump_1',
+    address: '192.0.2.1',
+    port: 2200,
+    user: 'jumper',
+    onlyKeys: false,
+  })
+  expect(bastion?.keys[0]).toEqual({ path: '/home/ada/cluster/key', from: 'config' })
+  const own = reach({ key: 'key', bastion: { address: 'jump', key: 'own' } }).bastions[0]
+  expect(own).toMatchObject({ keys: [{ path: '/home/ada/cluster/own' }], onlyKeys: true })
+})
+
+const jumps = `
+Host 10.0.0.5
+  ProxyJump me@first:2201,second
+Host first
+  ProxyJump outer
+Host second
+  ProxyJump ignored
+Host outer
+  User out
+`
+
+test('a chain of ProxyJump: the first has its own way', () => {
+  const { bastions } = reach({}, {}, jumps)
+  expect(bastions.map(({ user, alias, port }) => `${user}@${alias}:${port}`)).toEqual([
+    'out@outer:22',
+    'me@first:2201',
+    'ada@second:22',
+  ])
+})
+
+test('a circle of ProxyJump is found', () => {
+  expect(() => reach({}, {}, 'Host *\n  ProxyJump jump')).toThrow(
+    expect.objectContaining({
+      code: 'SSH_CONFIG_NOT_READ',
+      message: 'ProxyJump in ~/.ssh/config goes in a circle: 10.0.0.5, then jump, then jump',
+    }),
+  )
+})
+
+test('what only the ssh program can do is remembered', () => {
+  expect(reach({}, {}, 'ProxyCommand nc %h %p').programOnly).toBe('ProxyCommand')
+  expect(reach({}, {}, 'ProxyCommand none').programOnly).toBeUndefined()
+  expect(
+    reach({}, {}, 'Host 10.*\n ProxyJump j\nHost 10.* j\n ProxyCommand none').programOnly,
+  ).toBeUndefined()
+})

@@ -1,0 +1,129 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../../kit/poll-until.ts'
+import { signal, type Subject } from './subject.ts'
+
+export function uploading({ remote, directory, smallDirectory, root, megabytes }: Subject): void {
+  const size = megabytes << 20
+  const content = randomBytes(size)
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  let local = ''
+  beforeAll(async () => {
+    local = await mkdtemp(join(tmpdir(), 'hyperkube-upload-'))
+    await writeFile(join(local, 'file'), content)
+  })
+  afterAll(async () => rm(local, { recursive: true }))
+
+  const list = async (path = directory()): Promise<string> =>
+    (await remote().exec(['ls', '-A', path], { signal })).stdout
+  const digest = async (path: string): Promise<string> =>
+    (await remote().exec(['sha256sum', path], { signal })).stdout.slice(0, 64)
+
+  test(`a file of ${megabytes} MiB arrives whole, and nothing beside it`, async () => {
+    const target = `${directory()}/it's a file`
+    const seen: number[] = []
+    const options = { signal, mode: 0o751, sha256, onProgress: (sent: number) => seen.push(sent) }
+    await remote().upload({ path: join(local, 'file') }, target, options)
+    expect([await digest(target), await list()]).toEqual([sha256, `it's a file\n`])
+    expect((await remote().exec(['stat', '-c', '%a', target], { signal })).stdout).toBe('751\n')
+    expect([seen.at(-1), seen.toSorted((a, b) => a - b)]).toEqual([size, seen])
+    await remote().exec(['rm', target], { signal })
+  })
+
+  test('bytes and streams arrive too, in the place of what was there; also none at all', async () => {
+    const target = `${directory()}/file`
+    const options = { signal, mode: 0o600, root }
+    const small = Buffer.from('small')
+    const sources = [
+      { bytes: small },
+      { stream: Readable.from([small, small]), size: 10 },
+      { bytes: Buffer.alloc(0) },
+    ]
+    const found: string[] = []
+    for (const source of sources) {
+      await remote().upload(source, target, options)
+      found.push((await remote().exec(['cat', target], { signal, root })).stdout)
+    }
+    expect(found).toEqual(['small', 'smallsmall', ''])
+    await remote().exec(['rm', '-f', target], { signal, root })
+  })
+
+  test.each([
+    ['is not what it should be', { bytes: Buffer.from('new') }],
+    ['is shorter than was said', { stream: Readable.from([Buffer.from('new')]), size: 4 }],
+    ['is longer than was said', { stream: Readable.from([Buffer.from('new')]), size: 2 }],
+    ['breaks off', { stream: failing(), size: 8 }],
+  ])('what %s is refused: the old file stays, and nothing beside it', async (_what, source) => {
+    const target = `${directory()}/kept`
+    await remote().upload({ bytes: Buffer.from('old') }, target, { signal, mode: 0o600 })
+    const wrong = 'f'.repeat(64)
+    await expect(remote().upload(source, target, { signal, mode: 0o600, sha256: wrong })).rejects.toThrow(
+      /SHA-256 should be f+, and is|changed while it was read|broke off/,
+    )
+    expect((await remote().exec(['cat', target], { signal })).stdout).toBe('old')
+    expect(await list()).toBe('kept\n')
+    await remote().exec(['rm', target], { signal })
+  })
+
+  test('an abort leaves nothing', async () => {
+    const stop = new AbortController()
+    const onProgress = (sent: number): void => {
+      if (sent > size / 2) stop.abort(new Error('enough'))
+    }
+    const running = remote().upload({ path: join(local, 'file') }, `${directory()}/half`, {
+      signal: stop.signal,
+      mode: 0o600,
+      onProgress,
+    })
+    await expect(running).rejects.toThrow('enough')
+    await until('nothing to be left', async () => (await list()) === '', { within: 10_000 })
+  })
+
+  test('a directory that is not there, and one in the file’s place', async () => {
+    const options = { signal, mode: 0o600 }
+    const bytes = Buffer.from('x')
+    await expect(remote().upload({ bytes }, `${directory()}/none/file`, options)).rejects.toMatchObject({
+      code: 'UPLOAD_FAILED',
+      host: remote().host,
+      hint: `on the host: ls -ld ${directory()}/none`,
+    })
+    await remote().exec(['mkdir', `${directory()}/taken`], { signal })
+    await expect(remote().upload({ bytes }, `${directory()}/taken`, options)).rejects.toMatchObject({
+      code: 'UPLOAD_FAILED',
+      message: expect.stringContaining('is a directory'),
+    })
+    expect(await list(`${directory()}/taken`)).toBe('')
+    await remote().exec(['rmdir', `${directory()}/taken`], { signal })
+  })
+
+  test('a file of ours that is not there', async () => {
+    await expect(
+      remote().upload({ path: join(local, 'none') }, `${directory()}/none`, { signal, mode: 0o600 }),
+    ).rejects.toMatchObject({ code: 'UPLOAD_SOURCE_NOT_READ' })
+  })
+
+  test.skipIf(smallDirectory === undefined)('a full disk is named, and nothing is left on it', async () => {
+    const small = smallDirectory?.() ?? ''
+    await expect(
+      remote().upload({ path: join(local, 'file') }, `${small}/file`, { signal, mode: 0o600 }),
+    ).rejects.toMatchObject({
+      code: 'UPLOAD_NO_ROOM',
+      host: remote().host,
+      hint: `make room on the host: df -h ${small}`,
+    })
+    expect(await list(small)).toBe('')
+  })
+}
+
+function failing(): Readable {
+  return Readable.from(
+    (function* pieces() {
+      yield Buffer.from('new')
+      throw new Error('broke off')
+    })(),
+  )
+}

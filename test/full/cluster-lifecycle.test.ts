@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { KubeApi } from '../../lab/cluster/kube-api.ts'
+import type { Host } from '../../lab/hosts/host.ts'
+import type { Lab } from '../../lab/hosts/lab.ts'
+import { clientOf } from '../support/client-certificate.ts'
+import { asForeseen } from '../support/dry-run.ts'
+import { snapshot } from '../support/host-snapshot.ts'
+import { freshLab } from '../support/lab.ts'
+import { upgradeUnderLoad } from '../support/life-suite.ts'
+import { nodesReady, votersOf } from '../support/membership.ts'
+import { newOperator, type Operator } from '../support/operator.ts'
+
+let lab: Lab
+let hosts: ReadonlyMap<string, Host>
+let operator: Operator
+
+beforeAll(async () => {
+  lab = await freshLab('life-full')
+  const all = await lab.up(['cp1', 'cp2', 'cp3', 'w1', 'w2'])
+  hosts = new Map(all.map((host) => [host.name, host]))
+  operator = await newOperator(lab, some('cp1', 'w1'), '1.36.4')
+  await operator.must(0, 'up', '--yes')
+}, 900_000)
+afterAll(async () => {
+  try {
+    await operator.close()
+  } finally {
+    await lab.down()
+  }
+})
+
+test('control planes and a worker join: members learn before they vote, one after the other', async () => {
+  await shall('cp1', 'cp2', 'cp3', 'w1', 'w2')
+  const { shown } = await asForeseen(operator, [...hosts.values()], ['up'])
+  expect(shown).toContain('etcd on cp2, while etcd is well on cp1')
+  expect(shown).toContain('etcd on cp3, while etcd is well on cp1 and cp2')
+  expect(await voters('cp1')).toEqual(['cp1', 'cp2', 'cp3'])
+  expect(await nodes('cp3')).toEqual(['cp1', 'cp2', 'cp3', 'w1', 'w2'])
+  expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
+})
+
+test(
+  'the next minor version comes while the cluster is in use, and nobody notices',
+  { timeout: 900_000 },
+  async () => {
+    const shown = await operator.must(3, 'upgrade', '--to', '1.37.1', '--dry-run')
+    expect(shown.stderr).toContain('etcd on cp1, while 2 of 3 members of etcd are well without cp1')
+    const all = { hosts: [...hosts.values()], server: hostNamed('cp3'), from: hostNamed('w1') }
+    await upgradeUnderLoad(operator, '1.37.1', all)
+    expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
+  },
+)
+
+test('who is no longer in the file leaves, in an order in which nobody misses it', async () => {
+  await shall('cp2', 'cp3', 'w2')
+  const { shown } = await asForeseen(operator, [...hosts.values()], ['up'])
+  expect(shown).toContain('cp1 (not in cluster.yml any more)')
+  expect(shown).toContain('w1 leaves, pods moved away first')
+  expect(shown).toContain('cp1 leaves, pods moved away first, taken out of etcd')
+  expect(await voters('cp2')).toEqual(['cp2', 'cp3'])
+  expect(await nodes('cp2')).toEqual(['cp2', 'cp3', 'w2'])
+  for (const name of ['cp1', 'w1']) {
+    const left = (await snapshot(hostNamed(name))).files?.filter((file) => file.includes('hyperkube'))
+    expect(left ?? []).toEqual([])
+  }
+  expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
+})
+
+/** What the file has from now on. */
+async function shall(...names: readonly string[]): Promise<void> {
+  await operator.edit((document) =>
+    document.setIn(
+      ['spec', 'hosts'],
+      some(...names).map(({ name, address }) => ({
+        name,
+        address,
+        roles: [name.startsWith('cp') ? 'control-plane' : 'worker'],
+      })),
+    ),
+  )
+}
+
+function some(...names: readonly string[]): Host[] {
+  return names.map(hostNamed)
+}
+
+function hostNamed(name: string): Host {
+  const found = hosts.get(name)
+  if (found === undefined) throw new Error(`there is no ${name}`)
+  return found
+}
+
+async function voters(name: string): Promise<string[]> {
+  return votersOf(hostNamed(name))
+}
+
+async function nodes(name: string): Promise<string[]> {
+  const admin = await clientOf(await operator.identity(), 'kubernetes', 'test', ['hyperkube:admins'])
+  const api = new KubeApi(`https://${hostNamed(name).address}:6443`, admin)
+  try {
+    return await nodesReady(api)
+  } finally {
+    api.close()
+  }
+}
